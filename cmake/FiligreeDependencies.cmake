@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Finds what Filigree links to, for its own build and for the projects that use an installed Filigree. Ends with
+# the targets Kokkos::kokkos, Kokkos::kokkoskernels and ZLIB::ZLIB, whatever the packages themselves define.
+
+set(FILIGREE_KOKKOS_MINIMUM 3.4)
+
+find_package(Kokkos ${FILIGREE_KOKKOS_MINIMUM} QUIET)
+if(NOT Kokkos_FOUND)
+  message(FATAL_ERROR "Filigree needs Kokkos ${FILIGREE_KOKKOS_MINIMUM} or newer: install libtrilinos-kokkos-dev (Debian), "
+                      "or set Kokkos_ROOT to the prefix of an installed Kokkos.")
+endif()
+find_package(KokkosKernels QUIET HINTS "${Kokkos_ROOT}")
+if(NOT KokkosKernels_FOUND)
+  message(FATAL_ERROR "Filigree needs Kokkos Kernels of the same version as Kokkos (${Kokkos_VERSION}): install "
+                      "libtrilinos-kokkos-kernels-dev (Debian), or set KokkosKernels_ROOT to its prefix.")
+endif()
+find_package(ZLIB QUIET)
+if(NOT ZLIB_FOUND)
+  message(FATAL_ERROR "Filigree needs zlib to read .mtx.gz files: install zlib1g-dev (Debian).")
+endif()
+
+# A Kokkos that comes inside Trilinos computes the include folder of its target one level too high.
+get_target_property(filigree_kokkos_includes Kokkos::kokkos INTERFACE_INCLUDE_DIRECTORIES)
+if(Kokkos_INCLUDE_DIRS AND filigree_kokkos_includes AND NOT EXISTS "${filigree_kokkos_includes}/Kokkos_Core.hpp"
+   AND NOT filigree_kokkos_includes MATCHES "\\$<")
+  get_filename_component(filigree_kokkos_includes "${Kokkos_INCLUDE_DIRS}" REALPATH)
+  set_target_properties(Kokkos::kokkos PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${filigree_kokkos_includes}")
+endif()
+unset(filigree_kokkos_includes)
+
+# ... and has variables for Kokkos Kernels instead of a target.
+if(NOT TARGET Kokkos::kokkoskernels)
+  add_library(Kokkos::kokkoskernels INTERFACE IMPORTED)
+  get_filename_component(filigree_kernels_includes "${KokkosKernels_INCLUDE_DIRS}" REALPATH)
+  set_target_properties(Kokkos::kokkoskernels PROPERTIES
+    INTERFACE_INCLUDE_DIRECTORIES "${filigree_kernels_includes}"
+    INTERFACE_LINK_LIBRARIES "${KokkosKernels_LIBRARIES};Kokkos::kokkos")
+  unset(filigree_kernels_includes)
+endif()

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// All of Filigree.
+#ifndef FILIGREE_HPP
+#define FILIGREE_HPP
+
+#include "filigree/convert.hpp"
+#include "filigree/formats.hpp"
+#include "filigree/grid/stencil_problem.hpp"
+#include "filigree/io/matrix_market.hpp"
+#include "filigree/spmv.hpp"
+
+#endif

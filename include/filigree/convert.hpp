@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_CONVERT_HPP
+#define FILIGREE_CONVERT_HPP
+
+#include <string>
+#include <type_traits>
+
+#include "filigree/core/check_crs.hpp"
+#include "filigree/core/convert_options.hpp"
+#include "filigree/core/error.hpp"
+#include "filigree/core/matrix_traits.hpp"
+#include "filigree/core/region.hpp"
+#include "filigree/formats.hpp"
+
+namespace Filigree {
+
+/// The matrix type that convert<Format> makes of a CRS matrix: its scalar, ordinal, device and offset types.
+template <template <class, class, class, class, class> class Format, class Crs>
+using converted_t = Format<typename Crs::non_const_value_type, typename Crs::non_const_ordinal_type,
+                           typename Crs::device_type, void, typename Crs::non_const_size_type>;
+
+/// Options of convert<Format>.
+template <template <class, class, class, class, class> class Format, class Crs>
+using convert_options_t = typename MatrixTraits<converted_t<Format, Crs>>::options_type;
+
+/// A CRS matrix in another format, made on the device: convert<EllMatrix>(exec, crs).
+///
+/// Rows may be unsorted. Duplicates stay apart where the format can hold them, else they are summed in the
+/// order of the CRS. The result shares no memory with crs (convert<CrsMatrix> alone copies nothing). Fences
+/// exec at least once, as sizes are read back; the last kernel may still run on return.
+///
+/// Throws std::invalid_argument for a CRS matrix that is none (see ConvertOptions::check_input) or options
+/// that make no sense, std::length_error where the result would be larger than
+/// ConvertOptions::max_storage_ratio allows or than size_type can count; nothing is allocated then.
+template <template <class, class, class, class, class> class Format, class ExecutionSpace, class S, class O,
+          class D, class M, class Z>
+std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value,
+                 converted_t<Format, KokkosSparse::CrsMatrix<S, O, D, M, Z>>>
+convert(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
+        const convert_options_t<Format, KokkosSparse::CrsMatrix<S, O, D, M, Z>>& options = {}) {
+  using Result = converted_t<Format, KokkosSparse::CrsMatrix<S, O, D, M, Z>>;
+  static_assert(
+      Kokkos::SpaceAccessibility<ExecutionSpace, typename Result::memory_space>::accessible,
+      "Filigree::convert: the execution space must be able to access the memory of the CRS matrix.");
+  Impl::ScopedRegion region(Impl::label("convert", MatrixTraits<Result>::name()));
+  Impl::check_crs(exec, "Filigree::convert", crs, options.check_input);
+  Result result;
+  Impl::convert_from_crs(exec, crs, options, result);
+  return result;
+}
+
+/// The same on the default instance of the execution space of the CRS matrix.
+template <template <class, class, class, class, class> class Format, class S, class O, class D, class M,
+          class Z>
+auto convert(const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
+             const convert_options_t<Format, KokkosSparse::CrsMatrix<S, O, D, M, Z>>& options = {}) {
+  return convert<Format>(typename KokkosSparse::CrsMatrix<S, O, D, M, Z>::execution_space(), crs, options);
+}
+
+/// A matrix of any format as a new CRS matrix, made on the device. Where a format cannot tell a stored zero
+/// from padding (CDS, BSR) zeros are left out. Fences exec; the last kernel may still run on return.
+template <class ExecutionSpace, class S, class O, class D, class M, class Z,
+          template <class, class, class, class, class> class Matrix>
+std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value &&
+                     MatrixTraits<Matrix<S, O, D, M, Z>>::is_matrix,
+                 KokkosSparse::CrsMatrix<S, O, D, void, Z>>
+to_crs(const ExecutionSpace& exec, const Matrix<S, O, D, M, Z>& A) {
+  Impl::ScopedRegion region(Impl::label("to_crs", MatrixTraits<Matrix<S, O, D, M, Z>>::name()));
+  return Impl::convert_to_crs<KokkosSparse::CrsMatrix<S, O, D, void, Z>>(exec, A);
+}
+
+/// The same on the default instance of the execution space of A.
+template <class Matrix>
+auto to_crs(const Matrix& A) {
+  return to_crs(typename MatrixTraits<Matrix>::execution_space(), A);
+}
+
+/// Gives A the values of a CRS matrix of the same pattern, the one that A was converted from: one kernel on
+/// exec, which may still run on return. With RefillOptions::check_pattern, a kernel before it compares the
+/// patterns.
+///
+/// Throws std::invalid_argument, with A untouched, where the extents, the number of entries or (checked) the
+/// patterns differ.
+template <class ExecutionSpace, class Matrix, class S, class O, class D, class M, class Z>
+std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> refill(
+    const ExecutionSpace& exec, const Matrix& A, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
+    const RefillOptions& options = {}) {
+  using Traits = MatrixTraits<Matrix>;
+  static const std::string region_name = Impl::label("refill", Traits::name());
+  Impl::ScopedRegion region(region_name);
+  Impl::check_crs(exec, "Filigree::refill", crs, options.check_pattern);
+  const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
+  const std::int64_t columns = static_cast<std::int64_t>(crs.numCols());
+  if (Traits::rows(A) != rows || Traits::columns(A) != columns ||
+      (Traits::counts_entries && Traits::entries(A) != static_cast<std::int64_t>(crs.nnz())))
+    Impl::fail<std::invalid_argument>("Filigree::refill: A is ", Traits::rows(A), " x ", Traits::columns(A),
+                                      " with ", Traits::entries(A), " entries, the CRS matrix ", rows, " x ",
+                                      columns, " with ", crs.nnz(),
+                                      "; it must have the pattern that A was converted from.");
+  if (rows == 0) return;
+  if (options.check_pattern) {
+    const std::int64_t row = Impl::first_different_row(exec, A, crs);
+    if (row < rows)
+      Impl::fail<std::invalid_argument>(
+          "Filigree::refill: row ", row, " of the CRS matrix does not have the columns ", "of row ", row,
+          " of A (", Traits::name(), "); it must have the pattern that A was converted from.");
+  }
+  Impl::refill_from_crs(exec, A, crs);
+}
+
+/// The same on the default instance of the execution space of A.
+template <class Matrix, class S, class O, class D, class M, class Z>
+void refill(const Matrix& A, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
+            const RefillOptions& options = {}) {
+  refill(typename MatrixTraits<Matrix>::execution_space(), A, crs, options);
+}
+
+}  // namespace Filigree
+
+#endif

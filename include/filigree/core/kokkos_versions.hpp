@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// All that depends on the version of Kokkos or Kokkos Kernels. No other file tests a version: what differs
+// gets a feature macro or a wrapper here. Supported are 3.4 (Debian 12 and 13) to 5.x; both are released
+// together under one number, so Kokkos' own is asked for both.
+#ifndef FILIGREE_CORE_KOKKOS_VERSIONS_HPP
+#define FILIGREE_CORE_KOKKOS_VERSIONS_HPP
+
+#include <Kokkos_Core.hpp>
+
+#if KOKKOS_VERSION < 30400
+#error "Filigree needs Kokkos 3.4 or newer."
+#endif
+
+/// 1 where Kokkos Kernels has BsrMatrix and a product for it (3.6 and newer), else 0.
+#if KOKKOS_VERSION >= 30600
+#define FILIGREE_HAS_BSR 1
+#else
+#define FILIGREE_HAS_BSR 0
+#endif
+
+/// 1 where KokkosSparse::spmv takes an execution space instance (4.2 and newer), else 0.
+#if KOKKOS_VERSION >= 40200
+#define FILIGREE_KOKKOS_KERNELS_TAKES_INSTANCE 1
+#else
+#define FILIGREE_KOKKOS_KERNELS_TAKES_INSTANCE 0
+#endif
+
+#endif

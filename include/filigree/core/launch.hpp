@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_CORE_LAUNCH_HPP
+#define FILIGREE_CORE_LAUNCH_HPP
+
+#include <algorithm>
+#include <cstdint>
+
+#include "filigree/core/kokkos_versions.hpp"
+
+#define FILIGREE_PRAGMA(text) _Pragma(#text)
+// The loop that follows is unrolled count times, or whole where its length is a smaller constant.
+#if defined(__CUDA_ARCH__) || (defined(__clang__) && !defined(__CUDACC__))
+#define FILIGREE_UNROLL(count) FILIGREE_PRAGMA(unroll count)
+#elif defined(__GNUC__) && !defined(__CUDACC__)
+#define FILIGREE_UNROLL(count) FILIGREE_PRAGMA(GCC unroll count)
+#else
+#define FILIGREE_UNROLL(count)
+#endif
+
+namespace Filigree {
+namespace Impl {
+
+/// Whether ExecutionSpace runs on a device that cannot use host memory: there a lane is a row; on a host a
+/// team is one thread with a long chunk of rows.
+template <class ExecutionSpace>
+constexpr bool runs_on_gpu_v = !Kokkos::SpaceAccessibility<ExecutionSpace, Kokkos::HostSpace>::accessible;
+
+/// One lane a row for work that runs once a conversion, in 64-bit indices; Tag selects the operator(), void
+/// is none.
+template <class Tag, class ExecutionSpace>
+auto row_range(const ExecutionSpace& exec, std::int64_t rows) {
+  return Kokkos::RangePolicy<ExecutionSpace, Tag, Kokkos::IndexType<std::int64_t>>(exec, 0, rows);
+}
+
+/// The launch that gives every team a chunk of consecutive rows, fixed by the type alone so that no launch
+/// asks the device anything. 256 lanes fill an SM of today's NVIDIA GPUs in eight teams and leave 32
+/// registers a lane at full occupancy; more lanes a team only make its last team end later.
+template <class ExecutionSpace>
+struct RowLaunch {
+  static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
+  static constexpr int team_size = gpu ? 256 : 1;
+  static constexpr int rows_per_team = gpu ? team_size : 1024;
+  using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_size, 1>>;
+  using member_type = typename policy_type::member_type;
+
+  static policy_type policy(const ExecutionSpace& exec, std::int64_t rows) {
+    return policy_type(exec, static_cast<int>((rows + rows_per_team - 1) / rows_per_team), team_size, 1);
+  }
+
+  /// Rows whose sums a thread of a host keeps at once: they fit its first cache even as four complex columns.
+  static constexpr int tile = 128;
+
+  /// Calls body(first, count) for the tiles of this team's chunk, on a host.
+  template <class Body>
+  KOKKOS_INLINE_FUNCTION static void for_each_tile(const member_type& team, std::int64_t row_count,
+                                                   const Body& body) {
+    std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * rows_per_team;
+    const std::int64_t end = first + rows_per_team < row_count ? first + rows_per_team : row_count;
+    for (; first < end; first += tile)
+      body(first, end - first < tile ? end - first : tile);
+  }
+
+  /// Calls body(row) for the rows of this team's chunk that are below row_count.
+  template <class Body>
+  KOKKOS_FORCEINLINE_FUNCTION static void for_each_row(const member_type& team, std::int64_t row_count,
+                                                       const Body& body) {
+    const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * rows_per_team;
+    const std::int64_t count = row_count - first < rows_per_team ? row_count - first : rows_per_team;
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(count)),
+                         [&](const int row) { body(first + row); });
+  }
+};
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

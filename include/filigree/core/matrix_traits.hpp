@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_CORE_MATRIX_TRAITS_HPP
+#define FILIGREE_CORE_MATRIX_TRAITS_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace Filigree {
+
+/// What generic code asks of a matrix of any format. This primary template asks the class itself; the classes
+/// of Kokkos Kernels, whose answers differ (the extents of a BSR matrix count blocks), have specializations.
+template <class Matrix, class = void>
+struct MatrixTraits {
+  static constexpr bool is_matrix = false;
+};
+
+template <class Matrix>
+struct MatrixTraits<Matrix, std::void_t<typename Matrix::options_type>> {
+  using value_type = std::remove_const_t<typename Matrix::value_type>;
+  using memory_space = typename Matrix::memory_space;
+  using execution_space = typename Matrix::execution_space;
+  using options_type = typename Matrix::options_type;
+  static constexpr bool is_matrix = true;
+  /// Whether entries() is the number of entries of the CRS that the matrix was made from.
+  static constexpr bool counts_entries = true;
+
+  /// Short lower-case name of the format.
+  static constexpr const char* name() { return Matrix::name(); }
+  static std::int64_t rows(const Matrix& A) { return static_cast<std::int64_t>(A.numRows()); }
+  static std::int64_t columns(const Matrix& A) { return static_cast<std::int64_t>(A.numCols()); }
+  static std::int64_t entries(const Matrix& A) { return static_cast<std::int64_t>(A.nnz()); }
+  /// Bytes of all Views.
+  static std::size_t storage_bytes(const Matrix& A) { return A.storage_bytes(); }
+};
+
+}  // namespace Filigree
+
+#endif

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_CORE_MULTI_VECTOR_HPP
+#define FILIGREE_CORE_MULTI_VECTOR_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include "filigree/core/kokkos_versions.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// x or y of a product as kernels see it: a pointer and two strides in elements. One type for all layouts,
+/// ranks and memory traits keeps one kernel for all of them, and 64-bit strides cannot overflow.
+template <class T>
+struct MultiVector {
+  T* data;
+  std::int64_t row_stride;
+  std::int64_t column_stride;
+
+  KOKKOS_FORCEINLINE_FUNCTION T& operator()(std::int64_t row, std::int64_t column) const {
+    return data[row * row_stride + column * column_stride];
+  }
+  /// The same rows from the given column on.
+  MultiVector from_column(std::int64_t column) const {
+    return {data + column * column_stride, row_stride, column_stride};
+  }
+};
+
+template <class View>
+std::int64_t column_count(const View& view) {
+  return static_cast<int>(View::rank) == 1 ? 1 : static_cast<std::int64_t>(view.extent(1));
+}
+
+template <class View>
+MultiVector<typename View::value_type> multi_vector(const View& view) {
+  std::int64_t column_stride = 0;
+  if constexpr (static_cast<int>(View::rank) == 2) column_stride = static_cast<std::int64_t>(view.stride(1));
+  return {view.data(), static_cast<std::int64_t>(view.stride(0)), column_stride};
+}
+
+/// Whether an element of x shares memory with an element of y. Exact where both have the strides of one
+/// parent View (columns of one matrix are no alias of each other, though their ranges interleave), else true
+/// as soon as the ranges meet.
+template <class XView, class YView>
+bool aliased(const XView& x, const YView& y) {
+  if (x.size() == 0 || y.size() == 0) return false;
+  const auto range_begin = [](const auto& view) { return reinterpret_cast<std::uintptr_t>(view.data()); };
+  const auto range_end = [&](const auto& view) {
+    std::size_t last = (view.extent(0) - 1) * view.stride(0);
+    if (column_count(view) > 1) last += (view.extent(1) - 1) * multi_vector(view).column_stride;
+    return range_begin(view) + (last + 1) * sizeof(*view.data());
+  };
+  if (range_end(x) <= range_begin(y) || range_end(y) <= range_begin(x)) return false;
+
+  const auto xs = multi_vector(x);
+  const auto ys = multi_vector(y);
+  const std::int64_t bytes =
+      static_cast<std::int64_t>(range_begin(y)) - static_cast<std::int64_t>(range_begin(x));
+  const std::int64_t size = sizeof(*xs.data);
+  const bool same_lattice = sizeof(*xs.data) == sizeof(*ys.data) && bytes % size == 0 &&
+                            xs.row_stride == ys.row_stride && xs.column_stride == ys.column_stride;
+  if (!same_lattice || xs.row_stride == 0) return true;
+  const std::int64_t offset = bytes / size;
+  for (std::int64_t column = 1 - column_count(y); column < column_count(x); ++column) {
+    const std::int64_t rest = offset - column * xs.column_stride;
+    if (rest % xs.row_stride != 0) continue;
+    const std::int64_t row = rest / xs.row_stride;
+    if (row > -static_cast<std::int64_t>(y.extent(0)) && row < static_cast<std::int64_t>(x.extent(0)))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

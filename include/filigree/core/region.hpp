@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_CORE_REGION_HPP
+#define FILIGREE_CORE_REGION_HPP
+
+#include <string>
+
+#include "filigree/core/kokkos_versions.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// "Filigree::<what>[<format>]": the label of every View, kernel and region of this library.
+inline std::string label(const char* what, const char* format) {
+  return std::string("Filigree::") + what + "[" + format + "]";
+}
+
+/// A Kokkos Tools region that closes when it goes out of scope, so also when something throws.
+class ScopedRegion {
+ public:
+  explicit ScopedRegion(const std::string& name) { Kokkos::Profiling::pushRegion(name); }
+  ~ScopedRegion() { Kokkos::Profiling::popRegion(); }
+  ScopedRegion(const ScopedRegion&) = delete;
+  ScopedRegion& operator=(const ScopedRegion&) = delete;
+};
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

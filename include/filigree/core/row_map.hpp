@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_CORE_ROW_MAP_HPP
+#define FILIGREE_CORE_ROW_MAP_HPP
+
+#include <string>
+
+#include <KokkosSparse_CrsMatrix.hpp>
+
+#include "filigree/core/launch.hpp"
+#include "filigree/core/region.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+template <class ExecutionSpace, class SizeType>
+struct ExclusiveSum {
+  using execution_space = ExecutionSpace;
+  using value_type = SizeType;
+  SizeType* data;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, SizeType& sum, const bool final) const {
+    const SizeType value = data[i];
+    if (final) data[i] = sum;
+    sum += value;
+  }
+};
+
+/// Builds a CRS matrix from a functor that, tagged CountTag, writes the length of each row to the View that
+/// set_row_map was given, and, tagged FillTag, writes the row. The View is the row map by then. For the
+/// conversions back to CRS and the assembly of grids, which are this and nothing else. Fences exec to read
+/// the number of entries.
+template <class Crs, class CountTag, class FillTag, class ExecutionSpace, class Work>
+Crs build_crs(const ExecutionSpace& exec, const char* format, typename Crs::non_const_ordinal_type rows,
+              typename Crs::non_const_ordinal_type columns, Work work) {
+  using size_type = typename Crs::non_const_size_type;
+  using row_map_type = typename Crs::row_map_type::non_const_type;
+  using entries_type = typename Crs::index_type::non_const_type;
+  using values_type = typename Crs::values_type::non_const_type;
+
+  row_map_type row_map(Kokkos::view_alloc(exec, label("row_map", format)),
+                       static_cast<std::size_t>(rows) + 1);
+  work.crs_row_map = row_map.data();
+  Kokkos::parallel_for(label("count", format), row_range<CountTag>(exec, rows), work);
+  Kokkos::parallel_scan(label("row_map", format), row_range<void>(exec, static_cast<std::int64_t>(rows) + 1),
+                        ExclusiveSum<ExecutionSpace, size_type>{row_map.data()});
+  size_type entry_count = 0;
+  exec.fence();
+  Kokkos::deep_copy(entry_count, Kokkos::subview(row_map, static_cast<std::size_t>(rows)));
+
+  entries_type entries(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("entries", format)),
+                       entry_count);
+  values_type values(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("values", format)),
+                     entry_count);
+  work.crs_entries = entries.data();
+  work.crs_values = values.data();
+  Kokkos::parallel_for(label("fill", format), row_range<FillTag>(exec, rows), work);
+  return Crs(label("crs", format), rows, columns, entry_count, values, row_map, entries);
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

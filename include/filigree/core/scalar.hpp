@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_CORE_SCALAR_HPP
+#define FILIGREE_CORE_SCALAR_HPP
+
+#include <type_traits>
+
+#include "filigree/core/kokkos_versions.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+template <class T>
+struct ScalarTraits {
+  static constexpr bool is_complex = false;
+  using real_type = T;
+};
+template <class Real>
+struct ScalarTraits<Kokkos::complex<Real>> {
+  static constexpr bool is_complex = true;
+  using real_type = Real;
+};
+
+template <class T>
+constexpr bool is_complex_v = ScalarTraits<std::remove_cv_t<T>>::is_complex;
+template <class T>
+using real_t = typename ScalarTraits<std::remove_cv_t<T>>::real_type;
+
+/// The type that holds sums over products of all the given types: the wider of their real types, complex if
+/// one of them is.
+template <class... Ts>
+using wider_t =
+    std::conditional_t<(is_complex_v<Ts> || ...), Kokkos::complex<std::common_type_t<real_t<Ts>...>>,
+                       std::common_type_t<real_t<Ts>...>>;
+
+/// value in the precision of Wide, still real if it was real: a real factor must not gain an imaginary zero,
+/// which would turn an Inf of the other factor into NaN.
+template <class Wide, class T>
+KOKKOS_FORCEINLINE_FUNCTION auto widen(const T& value) {
+  if constexpr (is_complex_v<T>)
+    return Kokkos::complex<real_t<Wide>>(value.real(), value.imag());
+  else
+    return static_cast<real_t<Wide>>(value);
+}
+
+/// The complex conjugate where Conjugate is true, else value; real types are returned as they are.
+template <bool Conjugate, class T>
+KOKKOS_FORCEINLINE_FUNCTION T conjugate_if(const T& value) {
+  if constexpr (Conjugate && is_complex_v<T>)
+    return T(value.real(), -value.imag());
+  else
+    return value;
+}
+
+/// value as the result type; a complex value into a real type is a mistake that does not compile.
+template <class To, class From>
+KOKKOS_FORCEINLINE_FUNCTION To narrow(const From& value) {
+  if constexpr (is_complex_v<To> && is_complex_v<From>)
+    return To(static_cast<real_t<To>>(value.real()), static_cast<real_t<To>>(value.imag()));
+  else if constexpr (is_complex_v<To>)
+    return To(static_cast<real_t<To>>(value), real_t<To>(0));
+  else
+    return static_cast<To>(value);
+}
+
+/// *target += value without a lost update. A complex number is added part by part: sums of the parts do not
+/// depend on each other, and a pair of small atomics is far faster than a lock for 16 bytes.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void atomic_add(T* target, const T& value) {
+  if constexpr (is_complex_v<T>) {
+    real_t<T>* parts = reinterpret_cast<real_t<T>*>(target);
+    Kokkos::atomic_add(parts, value.real());
+    Kokkos::atomic_add(parts + 1, value.imag());
+  } else {
+    Kokkos::atomic_add(target, value);
+  }
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_CORE_SCALE_HPP
+#define FILIGREE_CORE_SCALE_HPP
+
+#include <string>
+
+#include "filigree/core/launch.hpp"
+#include "filigree/core/multi_vector.hpp"
+#include "filigree/core/scalar.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// y = beta*y + sum, where beta == 0 does not read y.
+template <class Accumulator, class Scalar>
+KOKKOS_FORCEINLINE_FUNCTION void update(Scalar& y, const Accumulator& beta, const Accumulator& sum) {
+  if (beta == Accumulator(0))
+    y = narrow<Scalar>(sum);
+  else
+    y = narrow<Scalar>(widen<Accumulator>(y) * beta + sum);
+}
+
+template <class ExecutionSpace, class Accumulator, class Scalar>
+struct ScaleKernel {
+  using execution_space = ExecutionSpace;
+  MultiVector<Scalar> y;
+  std::int64_t columns;
+  Accumulator beta;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t row) const {
+    for (std::int64_t column = 0; column < columns; ++column) {
+      Scalar& element = y(row, column);
+      element = beta == Accumulator(0) ? Scalar(0) : narrow<Scalar>(widen<Accumulator>(element) * beta);
+    }
+  }
+};
+
+/// y = beta*y on the given instance; beta == 0 writes zeros whatever y holds. This, and not KokkosBlas::scal,
+/// since that takes no instance before Kokkos Kernels 4.
+template <class ExecutionSpace, class Accumulator, class Scalar>
+void scale(const ExecutionSpace& exec, const Accumulator& beta, const MultiVector<Scalar>& y,
+           std::int64_t rows, std::int64_t columns) {
+  static const std::string name = "Filigree::scale[vector]";
+  if (beta == Accumulator(1)) return;
+  Kokkos::parallel_for(name, row_range<void>(exec, rows),
+                       ScaleKernel<ExecutionSpace, Accumulator, Scalar>{y, columns, beta});
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

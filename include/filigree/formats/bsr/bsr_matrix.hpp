@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_FORMATS_BSR_BSR_MATRIX_HPP
+#define FILIGREE_FORMATS_BSR_BSR_MATRIX_HPP
+
+#include "filigree/core/kokkos_versions.hpp"
+
+#if FILIGREE_HAS_BSR
+#include <KokkosSparse_BsrMatrix.hpp>
+
+#include "filigree/core/check_crs.hpp"
+#include "filigree/core/matrix_traits.hpp"
+#include "filigree/formats/crs/crs_matrix.hpp"
+
+namespace Filigree {
+
+/// Options of a conversion to BsrMatrix.
+struct BsrOptions : ConvertOptions {
+  /// Rows and columns of a block; it must divide the rows and the columns of the matrix.
+  int block_size = 1;
+};
+
+/// Block Sparse Row storage is Kokkos Kernels' own class (3.6 and newer; FILIGREE_HAS_BSR tells): a CRS of
+/// dense blocks, each stored by rows. Its numRows() and numCols() count blocks. A block is stored whole, and
+/// what it holds without an entry is multiplied like one.
+template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
+using BsrMatrix = KokkosSparse::Experimental::BsrMatrix<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
+
+template <class S, class O, class D, class M, class Z>
+struct MatrixTraits<KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>> {
+  using matrix_type = KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>;
+  using value_type = typename matrix_type::non_const_value_type;
+  using memory_space = typename matrix_type::memory_space;
+  using execution_space = typename matrix_type::execution_space;
+  using options_type = BsrOptions;
+  static constexpr bool is_matrix = true;
+  static constexpr bool counts_entries = false;
+
+  static constexpr const char* name() { return "bsr"; }
+  static std::int64_t rows(const matrix_type& A) {
+    return static_cast<std::int64_t>(A.numRows()) * static_cast<std::int64_t>(A.blockDim());
+  }
+  static std::int64_t columns(const matrix_type& A) {
+    return static_cast<std::int64_t>(A.numCols()) * static_cast<std::int64_t>(A.blockDim());
+  }
+  /// All values of all blocks: the class keeps no count of what filled them.
+  static std::int64_t entries(const matrix_type& A) { return static_cast<std::int64_t>(A.values.extent(0)); }
+  static std::size_t storage_bytes(const matrix_type& A) {
+    return static_cast<std::size_t>(Impl::crs_bytes(A));
+  }
+};
+
+namespace Impl {
+template <class S, class O, class D, class M, class Z>
+constexpr bool is_kokkos_kernels_matrix_v<KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>> = true;
+}  // namespace Impl
+
+}  // namespace Filigree
+#endif
+
+#endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_FORMATS_CDS_CDS_MATRIX_HPP
+#define FILIGREE_FORMATS_CDS_CDS_MATRIX_HPP
+
+#include <cstddef>
+
+#include "filigree/core/convert_options.hpp"
+#include "filigree/core/kokkos_versions.hpp"
+
+namespace Filigree {
+
+/// Options of a conversion to CdsMatrix.
+struct CdsOptions : ConvertOptions {
+  /// b, the degrees of freedom a grid cell: rows and columns are cut into blocks of this many. At least 1; it
+  /// need not divide the extents of the matrix, whose last block is then smaller.
+  int block_size = 1;
+};
+
+/// Column Diagonal Storage: the diagonals of b x b blocks, dense, without column indices.
+///
+/// For matrices of structured grids with b unknowns a cell: a product reads b values for each element of y
+/// and diagonal, in whole cache lines, and no index but the k offsets. A block diagonal is stored whole
+/// however few of its blocks have entries, so the conversion refuses a matrix with many half-empty ones by
+/// ConvertOptions::max_storage_ratio.
+///
+/// Storage, for a matrix of 2 x 2 blocks and three block diagonals (`.` is padding, value 0)
+///
+///     a b|e f|         block_size = 2, offsets = -1 0 1, n = 4 rows
+///     c d|g h|
+///     ---+---+         values   . . i k | . . j l | a c m o | b d n p | e g . . | f h . .
+///     i j|m n|                  offset -1          offset 0            offset 1
+///     k l|o p|                  column 0   1       0         1         0         1
+///
+/// The value of row i and column (i / b + offsets[d]) * b + c is at (d * b + c) * n + i, where n is the
+/// number of rows: k * b * n values and k offsets, the formula of the source. With b = 1 this is DIA.
+///
+/// A stored zero cannot be told from padding, so it counts as none: it does not read x (an Inf in x meets no
+/// 0 * Inf), and to_crs leaves it out. Duplicates of the CRS are summed.
+///
+/// Source: Godwin, Holewinski and Sadayappan 2012, section 3.1.
+///
+/// The parameters are those of KokkosSparse::CrsMatrix. Offsets are computed in SizeType.
+template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
+class CdsMatrix {
+ public:
+  using value_type = Scalar;
+  using ordinal_type = Ordinal;
+  using size_type = SizeType;
+  using memory_traits = MemoryTraits;
+  using execution_space = typename Device::execution_space;
+  using memory_space = typename Device::memory_space;
+  using device_type = Kokkos::Device<execution_space, memory_space>;
+  using options_type = CdsOptions;
+
+  using values_type = Kokkos::View<Scalar*, device_type, MemoryTraits>;
+  using offsets_type = Kokkos::View<Ordinal*, device_type, MemoryTraits>;
+
+  static constexpr const char* name() { return "cds"; }
+
+  /// A matrix without rows.
+  CdsMatrix() = default;
+  /// Wraps Views that already hold a matrix as the class comment describes it; nothing is checked or copied.
+  CdsMatrix(Ordinal rows, Ordinal columns, SizeType entry_count, int block_size, values_type values_,
+            offsets_type offsets_)
+      : values(values_),
+        offsets(offsets_),
+        m_rows(rows),
+        m_columns(columns),
+        m_nnz(entry_count),
+        m_block_size(block_size) {}
+
+  KOKKOS_INLINE_FUNCTION Ordinal numRows() const { return m_rows; }
+  KOKKOS_INLINE_FUNCTION Ordinal numCols() const { return m_columns; }
+  /// Entries of the CRS matrix or grid that this one was made from, duplicates and explicit zeros included.
+  KOKKOS_INLINE_FUNCTION SizeType nnz() const { return m_nnz; }
+  /// b.
+  KOKKOS_INLINE_FUNCTION int block_size() const { return m_block_size; }
+  /// k, the number of block diagonals.
+  KOKKOS_INLINE_FUNCTION Ordinal numDiagonals() const { return static_cast<Ordinal>(offsets.extent(0)); }
+  /// Bytes of all Views.
+  std::size_t storage_bytes() const {
+    return values.extent(0) * sizeof(Scalar) + offsets.extent(0) * sizeof(Ordinal);
+  }
+
+  values_type values;    ///< k * b * n
+  offsets_type offsets;  ///< k block columns minus block rows, ascending
+
+ private:
+  Ordinal m_rows = 0;
+  Ordinal m_columns = 0;
+  SizeType m_nnz = 0;
+  int m_block_size = 1;
+};
+
+}  // namespace Filigree
+
+#endif

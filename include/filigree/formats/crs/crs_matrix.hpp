@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_FORMATS_CRS_CRS_MATRIX_HPP
+#define FILIGREE_FORMATS_CRS_CRS_MATRIX_HPP
+
+#include <KokkosSparse_CrsMatrix.hpp>
+
+#include "filigree/core/check_crs.hpp"
+#include "filigree/core/matrix_traits.hpp"
+
+namespace Filigree {
+
+/// Options of the conversion to CrsMatrix, which copies nothing.
+struct CrsOptions : ConvertOptions {};
+
+/// Compressed Row Storage is Kokkos Kernels' own class: `values` and `graph.entries` row by row,
+/// `graph.row_map` of rows + 1 offsets (Kirk and Hwu, chapter 10, section 10.1).
+template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
+using CrsMatrix = KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
+
+template <class S, class O, class D, class M, class Z>
+struct MatrixTraits<KokkosSparse::CrsMatrix<S, O, D, M, Z>> {
+  using matrix_type = KokkosSparse::CrsMatrix<S, O, D, M, Z>;
+  using value_type = typename matrix_type::non_const_value_type;
+  using memory_space = typename matrix_type::memory_space;
+  using execution_space = typename matrix_type::execution_space;
+  using options_type = CrsOptions;
+  static constexpr bool is_matrix = true;
+  static constexpr bool counts_entries = true;
+
+  static constexpr const char* name() { return "crs"; }
+  static std::int64_t rows(const matrix_type& A) { return static_cast<std::int64_t>(A.numRows()); }
+  static std::int64_t columns(const matrix_type& A) { return static_cast<std::int64_t>(A.numCols()); }
+  static std::int64_t entries(const matrix_type& A) { return static_cast<std::int64_t>(A.nnz()); }
+  static std::size_t storage_bytes(const matrix_type& A) {
+    return static_cast<std::size_t>(Impl::crs_bytes(A));
+  }
+};
+
+namespace Impl {
+/// Whether the product of Matrix is KokkosSparse::spmv.
+template <class Matrix>
+constexpr bool is_kokkos_kernels_matrix_v = false;
+template <class S, class O, class D, class M, class Z>
+constexpr bool is_kokkos_kernels_matrix_v<KokkosSparse::CrsMatrix<S, O, D, M, Z>> = true;
+}  // namespace Impl
+
+}  // namespace Filigree
+
+#endif

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_SPMV_HPP
+#define FILIGREE_SPMV_HPP
+
+#include <string>
+#include <type_traits>
+
+#include "filigree/core/error.hpp"
+#include "filigree/core/matrix_traits.hpp"
+#include "filigree/core/mode.hpp"
+#include "filigree/core/multi_vector.hpp"
+#include "filigree/core/region.hpp"
+#include "filigree/core/scalar.hpp"
+#include "filigree/core/scale.hpp"
+#include "filigree/formats.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// Columns of x and y that one launch takes of a rank-2 product: A is read once for that many.
+constexpr int multi_vector_columns = 4;
+
+/// Throws std::invalid_argument, naming all extents, for what spmv cannot multiply.
+template <class Matrix, class XView, class YView>
+void check_spmv(Mode mode, const Matrix& A, const XView& x, const YView& y) {
+  using Traits = MatrixTraits<Matrix>;
+  const auto describe = [&]() {
+    std::ostringstream text;
+    text << "A is " << Traits::rows(A) << " x " << Traits::columns(A) << ", mode is "
+         << static_cast<char>(mode) << ", x is " << x.extent(0) << " x " << column_count(x) << ", y is "
+         << y.extent(0) << " x " << column_count(y);
+    return text.str();
+  };
+  const std::int64_t x_rows = is_transpose(mode) ? Traits::rows(A) : Traits::columns(A);
+  const std::int64_t y_rows = is_transpose(mode) ? Traits::columns(A) : Traits::rows(A);
+  if (static_cast<std::int64_t>(x.extent(0)) != x_rows || static_cast<std::int64_t>(y.extent(0)) != y_rows ||
+      column_count(x) != column_count(y))
+    fail<std::invalid_argument>("Filigree::spmv: the extents do not fit: ", describe(), "; x must have ",
+                                x_rows, " rows, y ", y_rows, " rows and as many columns as x.");
+  if (aliased(x, y))
+    fail<std::invalid_argument>("Filigree::spmv: x and y share memory: ", describe(),
+                                "; y must not overlap x, which is read while y is written.");
+}
+
+}  // namespace Impl
+
+/// y = beta*y + alpha*op(A)*x on the given execution space instance: the arguments of KokkosSparse::spmv, for
+/// a matrix of any format of AllFormats.
+///
+/// @param exec   instance that the kernels are queued on; spmv neither fences, allocates nor asks the device
+///               anything. (A CRS or BSR matrix goes to KokkosSparse::spmv, which may.)
+/// @param mode   "N": A, "T": its transpose, "C": its conjugate, "H": its conjugate transpose; or a Mode.
+/// @param alpha  factor of the product; 0 means that neither A nor x is read.
+/// @param A      m x n matrix.
+/// @param x      View of rank 1 or 2, n rows (m in modes T and H), any layout and stride.
+/// @param beta   factor of y; 0 means that y is overwritten, whatever it holds.
+/// @param y      View of the rank of x, m rows (n in modes T and H) and as many columns as x; must not share
+/// memory
+///               with x.
+///
+/// Sums are made in the wider of the scalar types of A, x and y. Mode N gives the same bits on every run.
+/// What a format stores as padding never reads x into a sum. The cost is one read of A for each four columns
+/// of x.
+///
+/// Throws std::invalid_argument for an unknown mode, extents that do not fit and x that overlaps y, with
+/// nothing written.
+template <class ExecutionSpace, class Alpha, class Matrix, class XView, class Beta, class YView>
+std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> spmv(const ExecutionSpace& exec,
+                                                                         const ModeArgument& mode,
+                                                                         const Alpha& alpha, const Matrix& A,
+                                                                         const XView& x, const Beta& beta,
+                                                                         const YView& y) {
+  static_assert(
+      MatrixTraits<Matrix>::is_matrix,
+      "Filigree::spmv: A must be a matrix of a Filigree format, or a KokkosSparse CrsMatrix or BsrMatrix.");
+  static_assert(Kokkos::is_view<XView>::value && Kokkos::is_view<YView>::value,
+                "Filigree::spmv: x and y must be Kokkos::Views.");
+  static_assert(static_cast<int>(XView::rank) == static_cast<int>(YView::rank) &&
+                    (static_cast<int>(XView::rank) == 1 || static_cast<int>(XView::rank) == 2),
+                "Filigree::spmv: x and y must have the same rank, 1 or 2.");
+  static_assert(!std::is_const<typename YView::value_type>::value, "Filigree::spmv: y must not be const.");
+  static_assert(
+      Kokkos::SpaceAccessibility<ExecutionSpace, typename MatrixTraits<Matrix>::memory_space>::accessible &&
+          Kokkos::SpaceAccessibility<ExecutionSpace, typename XView::memory_space>::accessible &&
+          Kokkos::SpaceAccessibility<ExecutionSpace, typename YView::memory_space>::accessible,
+      "Filigree::spmv: A, x and y must be in memory that the execution space can access.");
+  using x_type = typename XView::non_const_value_type;
+  using y_type = typename YView::non_const_value_type;
+  using accumulator_type = Impl::wider_t<typename MatrixTraits<Matrix>::value_type, x_type, y_type>;
+  static_assert(Impl::is_complex_v<y_type> || !(Impl::is_complex_v<accumulator_type> ||
+                                                Impl::is_complex_v<Alpha> || Impl::is_complex_v<Beta>),
+                "Filigree::spmv: y must be complex where A, x, alpha or beta is.");
+
+  static const std::string region_name = Impl::label("spmv", MatrixTraits<Matrix>::name());
+  Impl::check_spmv(mode, A, x, y);
+  if (y.extent(0) == 0 || Impl::column_count(y) == 0) return;
+  Impl::ScopedRegion region(region_name);
+
+  const auto wide_alpha = Impl::narrow<accumulator_type>(alpha);
+  const auto wide_beta = Impl::narrow<accumulator_type>(beta);
+  const auto y_vector = Impl::multi_vector(y);
+  const int columns = static_cast<int>(Impl::column_count(y));
+  if (wide_alpha == accumulator_type(0) || MatrixTraits<Matrix>::entries(A) == 0) {
+    Impl::scale(exec, wide_beta, y_vector, static_cast<std::int64_t>(y.extent(0)), columns);
+    return;
+  }
+
+  if constexpr (Impl::is_kokkos_kernels_matrix_v<Matrix>) {
+    Impl::kokkos_kernels_spmv(exec, mode, wide_alpha, A, x, wide_beta, y);
+  } else {
+    const auto x_view = Impl::multi_vector(x);
+    const Impl::MultiVector<const x_type> x_vector{x_view.data, x_view.row_stride, x_view.column_stride};
+    int column = 0;
+    if constexpr (static_cast<int>(XView::rank) == 2)
+      for (; columns - column > 1; column += Impl::multi_vector_columns)
+        Impl::spmv_columns<Impl::multi_vector_columns>(
+            exec, mode, wide_alpha, A, x_vector.from_column(column), wide_beta, y_vector.from_column(column),
+            columns - column < Impl::multi_vector_columns ? columns - column : Impl::multi_vector_columns);
+    if (column < columns)
+      Impl::spmv_columns<1>(exec, mode, wide_alpha, A, x_vector.from_column(column), wide_beta,
+                            y_vector.from_column(column), 1);
+  }
+}
+
+/// The same on the default instance of the execution space of A.
+template <class Alpha, class Matrix, class XView, class Beta, class YView>
+void spmv(const ModeArgument& mode, const Alpha& alpha, const Matrix& A, const XView& x, const Beta& beta,
+          const YView& y) {
+  static_assert(
+      MatrixTraits<Matrix>::is_matrix,
+      "Filigree::spmv: A must be a matrix of a Filigree format, or a KokkosSparse CrsMatrix or BsrMatrix.");
+  spmv(typename MatrixTraits<Matrix>::execution_space(), mode, alpha, A, x, beta, y);
+}
+
+}  // namespace Filigree
+
+#endif

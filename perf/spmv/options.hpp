@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_PERF_SPMV_OPTIONS_HPP
+#define FILIGREE_PERF_SPMV_OPTIONS_HPP
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace FiligreePerf {
+
+/// What filigree_spmv is asked for.
+struct Options {
+  std::string matrix;                               ///< file, or empty for a grid
+  std::array<std::int64_t, 3> grid = {64, 64, 64};  ///< cells
+  std::string stencil;                              ///< "5pt" or "7pt"
+  int dof = 1;                                      ///< unknowns a cell; the block size of CDS and BSR
+  std::string scalar = "double";
+  std::vector<std::string> formats;  ///< empty for all
+
+  /// The problem in one word, for the names of benchmarks.
+  std::string problem() const;
+  bool wants(const std::string& format) const;
+};
+
+/// The text that --help prints.
+std::string usage();
+
+/// Takes the flags of filigree_spmv out of argv and leaves the others, which are Google Benchmark's and
+/// Kokkos'. Throws std::invalid_argument for a flag of ours with a value that makes no sense.
+Options parse_options(int& argc, char** argv);
+
+}  // namespace FiligreePerf
+
+#endif

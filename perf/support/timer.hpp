@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_PERF_SUPPORT_TIMER_HPP
+#define FILIGREE_PERF_SUPPORT_TIMER_HPP
+
+#include <algorithm>
+#include <Kokkos_Core.hpp>
+#include <vector>
+
+namespace FiligreePerf {
+
+/// Seconds that work queued on an instance takes. Where the backend has events they lie around the work on
+/// the device; else the work lies between two fences.
+template <class ExecutionSpace>
+class Timer {
+ public:
+  explicit Timer(const ExecutionSpace& exec) : m_exec(exec) {}
+
+  template <class Work>
+  double seconds(const Work& work) {
+    m_exec.fence();
+    Kokkos::Timer timer;
+    work();
+    m_exec.fence();
+    return timer.seconds();
+  }
+
+ private:
+  ExecutionSpace m_exec;
+};
+
+#ifdef KOKKOS_ENABLE_CUDA
+template <>
+class Timer<Kokkos::Cuda> {
+ public:
+  explicit Timer(const Kokkos::Cuda& exec) : m_exec(exec) {
+    check(cudaEventCreate(&m_begin));
+    check(cudaEventCreate(&m_end));
+  }
+  ~Timer() {
+    cudaEventDestroy(m_begin);
+    cudaEventDestroy(m_end);
+  }
+  Timer(const Timer&) = delete;
+  Timer& operator=(const Timer&) = delete;
+
+  template <class Work>
+  double seconds(const Work& work) {
+    m_exec.fence();
+    check(cudaEventRecord(m_begin, m_exec.cuda_stream()));
+    work();
+    check(cudaEventRecord(m_end, m_exec.cuda_stream()));
+    check(cudaEventSynchronize(m_end));
+    float milliseconds = 0;
+    check(cudaEventElapsedTime(&milliseconds, m_begin, m_end));
+    return 1e-3 * milliseconds;
+  }
+
+ private:
+  static void check(cudaError_t error) {
+    if (error != cudaSuccess) throw std::runtime_error(std::string("Timer: ") + cudaGetErrorString(error));
+  }
+
+  Kokkos::Cuda m_exec;
+  cudaEvent_t m_begin;
+  cudaEvent_t m_end;
+};
+#endif
+
+inline double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const std::size_t middle = values.size() / 2;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle), values.end());
+  return values[middle];
+}
+
+/// Median seconds of the work after two runs to warm up: at least 5 runs, then as many as fit in the budget,
+/// 200 at most.
+template <class ExecutionSpace, class Work>
+double median_seconds(const ExecutionSpace& exec, const Work& work, double budget = 0.3) {
+  Timer<ExecutionSpace> timer(exec);
+  for (int i = 0; i < 2; ++i)
+    timer.seconds(work);
+  std::vector<double> times;
+  double total = 0;
+  while (times.size() < 5 || (total < budget && times.size() < 200)) {
+    times.push_back(timer.seconds(work));
+    total += times.back();
+  }
+  return median(times);
+}
+
+}  // namespace FiligreePerf
+
+#endif

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# The output of filigree_spmv is what other programs read: its names and counters, the table, and the exit code.
+set -euo pipefail
+tool=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "test_filigree_spmv: $*" >&2; exit 1; }
+
+for scalar in float double complex_float complex_double; do
+  "$tool" --grid=6x5x4 --stencil=7pt --dof=3 --scalar=$scalar --benchmark_min_time=0.001 \
+    --benchmark_out="$work/$scalar.json" --benchmark_out_format=json > "$work/out" 2> "$work/err"
+  for format in crs ell cds; do
+    grep -q "\"name\": \"spmv/$format/$scalar/7pt_6x5x4_dof3/manual_time\"" "$work/$scalar.json" ||
+      fail "no benchmark of $format in $scalar"
+  done
+  for counter in storage_MB GFLOPs GBps fraction_of_read speedup_vs_kokkos_kernels max_rel_error \
+    conversion_in_products; do
+    grep -q "\"$counter\"" "$work/$scalar.json" || fail "no counter $counter"
+  done
+  tail -n 1 "$work/out" | grep -Eq '^use (crs|bsr|ell|cds)$' || fail "the last line is: $(tail -n 1 "$work/out")"
+done
+
+# One long row: ELL refuses, the run does not.
+{ echo '%%MatrixMarket matrix coordinate real general'; echo '200 200 399'
+  for i in $(seq 200); do echo "1 $i $i.5"; done
+  for i in $(seq 2 200); do echo "$i $i 1"; done; } > "$work/arrow.mtx"
+"$tool" --matrix="$work/arrow.mtx" --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
+grep -Eq '^ell .*longest row has 200 entries' "$work/out" || fail "no reason for the refusal of ell"
+grep -q 'spmv/crs/double/arrow' "$work/out" || fail "no benchmark of crs for the file"
+
+# JSON on stdout stays JSON.
+"$tool" --grid=8x8 --format=cds --benchmark_min_time=0.001 --benchmark_format=json > "$work/out" 2> "$work/err"
+tail -n 1 "$work/out" | grep -q '^}$' || fail "the table is in the JSON"
+grep -q '^use cds$' "$work/err" || fail "no table beside the JSON"
+
+# What cannot be done ends with a message and a code.
+for bad in --grid=0x4 --grid=4 --stencil=9pt --dof=none --scalar=half --format=unknown --matrix=/nonexistent.mtx \
+  --unknown=1 "--grid=4x4 --stencil=7pt"; do
+  # shellcheck disable=SC2086
+  if "$tool" $bad > "$work/out" 2> "$work/err"; then fail "$bad was accepted"; fi
+  [ -s "$work/err" ] || fail "$bad was refused without a message"
+done
+echo "test_filigree_spmv: passed"
