@@ -10,7 +10,8 @@ if(NOT Kokkos_FOUND)
   message(FATAL_ERROR "Filigree needs Kokkos ${FILIGREE_KOKKOS_MINIMUM} or newer: install libtrilinos-kokkos-dev (Debian), "
                       "or set Kokkos_ROOT to the prefix of an installed Kokkos.")
 endif()
-find_package(KokkosKernels QUIET HINTS "${Kokkos_ROOT}")
+# Beside that Kokkos first: a Kokkos Kernels elsewhere, such as Debian's, belongs to another Kokkos.
+find_package(KokkosKernels QUIET HINTS "${Kokkos_DIR}/.." "${Kokkos_DIR}/../../..")
 if(NOT KokkosKernels_FOUND)
   message(FATAL_ERROR "Filigree needs Kokkos Kernels of the same version as Kokkos (${Kokkos_VERSION}): install "
                       "libtrilinos-kokkos-kernels-dev (Debian), or set KokkosKernels_ROOT to its prefix.")

@@ -12,6 +12,7 @@
 #include "filigree/core/region.hpp"
 #include "filigree/core/scalar.hpp"
 #include "filigree/core/scale.hpp"
+#include "filigree/core/spmv_operands.hpp"
 #include "filigree/formats.hpp"
 
 namespace Filigree {
@@ -110,15 +111,21 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> spmv(const E
   } else {
     const auto x_view = Impl::multi_vector(x);
     const Impl::MultiVector<const x_type> x_vector{x_view.data, x_view.row_stride, x_view.column_stride};
+    const auto launch = [&](auto most_columns, int first, int count) {
+      using Operands = Impl::SpmvOperands<typename MatrixTraits<Matrix>::value_type, x_type, y_type,
+                                          decltype(most_columns)::value>;
+      Impl::spmv_kernel(
+          exec, mode, A,
+          Operands{x_vector.from_column(first), y_vector.from_column(first), count, wide_alpha, wide_beta});
+    };
     int column = 0;
-    if constexpr (static_cast<int>(XView::rank) == 2)
-      for (; columns - column > 1; column += Impl::multi_vector_columns)
-        Impl::spmv_columns<Impl::multi_vector_columns>(
-            exec, mode, wide_alpha, A, x_vector.from_column(column), wide_beta, y_vector.from_column(column),
-            columns - column < Impl::multi_vector_columns ? columns - column : Impl::multi_vector_columns);
-    if (column < columns)
-      Impl::spmv_columns<1>(exec, mode, wide_alpha, A, x_vector.from_column(column), wide_beta,
-                            y_vector.from_column(column), 1);
+    if constexpr (static_cast<int>(XView::rank) == 2) {
+      constexpr int most = Impl::multi_vector_columns;
+      for (; columns - column > 1; column += most)
+        launch(std::integral_constant<int, most>(), column,
+               columns - column < most ? columns - column : most);
+    }
+    if (column < columns) launch(std::integral_constant<int, 1>(), column, 1);
   }
 }
 

@@ -4,6 +4,9 @@
 
 #include <stdexcept>
 #include <string>
+#include <type_traits>
+
+#include "filigree/core/scalar.hpp"
 
 namespace Filigree {
 
@@ -43,6 +46,18 @@ constexpr bool is_transpose(Mode mode) {
 constexpr bool is_conjugate(Mode mode) {
   return mode == Mode::Conjugate || mode == Mode::ConjugateTranspose;
 }
+
+/// Calls visit(transpose, conjugate) with the two as integral constants, for kernels that are compiled for
+/// each. Real scalars have no kernels for conjugates.
+template <class Scalar, class Visit>
+void with_mode(Mode mode, const Visit& visit) {
+  using complex = std::bool_constant<is_complex_v<Scalar>>;
+  if (is_transpose(mode))
+    is_conjugate(mode) ? visit(std::true_type(), complex()) : visit(std::true_type(), std::false_type());
+  else
+    is_conjugate(mode) ? visit(std::false_type(), complex()) : visit(std::false_type(), std::false_type());
+}
+
 }  // namespace Impl
 
 }  // namespace Filigree

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_CORE_SPMV_OPERANDS_HPP
+#define FILIGREE_CORE_SPMV_OPERANDS_HPP
+
+#include "filigree/core/multi_vector.hpp"
+#include "filigree/core/scalar.hpp"
+#include "filigree/core/scale.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// All of y = beta*y + alpha*op(A)*x but A and its mode, for up to Columns columns of x and y: what the front
+/// door hands to the kernels of every format.
+template <class Scalar, class X, class Y, int Columns>
+struct SpmvOperands {
+  using accumulator_type = wider_t<Scalar, X, Y>;
+  static constexpr int most_columns = Columns;
+  /// The sums of one row, one a column.
+  using sums_type = accumulator_type[Columns];
+
+  MultiVector<const X> x;
+  MultiVector<Y> y;
+  int columns;
+  accumulator_type alpha;
+  accumulator_type beta;
+
+  /// Whether this launch has the column; that it has its only one is known at compile time.
+  KOKKOS_FORCEINLINE_FUNCTION bool has(int column) const { return Columns == 1 || column < columns; }
+
+  /// sums += a * x(row, :)
+  KOKKOS_FORCEINLINE_FUNCTION void add(sums_type& sums, const Scalar& a, std::int64_t row) const {
+    const auto wide_a = widen<accumulator_type>(a);
+    for (int c = 0; c < Columns; ++c)
+      if (has(c)) sums[c] += wide_a * widen<accumulator_type>(x(row, c));
+  }
+
+  /// The same for formats that cannot tell a stored zero from padding: a zero adds nothing, whatever x holds.
+  /// x is loaded first all the same, so that its load does not wait for that of the value.
+  KOKKOS_FORCEINLINE_FUNCTION void add_unless_zero(sums_type& sums, const Scalar& a, std::int64_t row) const {
+    const auto wide_a = widen<accumulator_type>(a);
+    for (int c = 0; c < Columns; ++c) {
+      if (!has(c)) continue;
+      const accumulator_type product = accumulator_type(wide_a * widen<accumulator_type>(x(row, c)));
+      sums[c] += a == Scalar(0) ? accumulator_type(0) : product;
+    }
+  }
+
+  /// y(column, :) += alpha * a * x(row, :) with atomics, for transposed products; scale comes first.
+  KOKKOS_FORCEINLINE_FUNCTION void scatter(std::int64_t row, const Scalar& a, std::int64_t column) const {
+    const auto wide_a = widen<accumulator_type>(a);
+    for (int c = 0; c < Columns; ++c)
+      if (has(c))
+        atomic_add(&y(column, c),
+                   narrow<Y>(accumulator_type(
+                       alpha * accumulator_type(wide_a * widen<accumulator_type>(x(row, c))))));
+  }
+
+  /// y = beta * y for all of its rows, as a kernel of its own.
+  template <class ExecutionSpace>
+  void scale(const ExecutionSpace& exec, std::int64_t rows) const {
+    Impl::scale(exec, beta, y, rows, columns);
+  }
+
+  /// y(row, :) = beta * y(row, :) + alpha * sums
+  KOKKOS_FORCEINLINE_FUNCTION void store(const sums_type& sums, std::int64_t row) const {
+    for (int c = 0; c < Columns; ++c)
+      if (has(c)) update(y(row, c), beta, accumulator_type(alpha * sums[c]));
+  }
+};
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif
