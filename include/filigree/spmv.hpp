@@ -21,6 +21,14 @@ namespace Impl {
 /// Columns of x and y that one launch takes of a rank-2 product: A is read once for that many.
 constexpr int multi_vector_columns = 4;
 
+/// Whether this library has kernels for the product of Matrix; those of BSR are Kokkos Kernels' alone.
+template <class Matrix>
+constexpr bool has_own_kernel_v = true;
+#if FILIGREE_HAS_BSR
+template <class S, class O, class D, class M, class Z>
+constexpr bool has_own_kernel_v<KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>> = false;
+#endif
+
 /// Throws std::invalid_argument, naming all extents, for what spmv cannot multiply.
 template <class Matrix, class XView, class YView>
 void check_spmv(Mode mode, const Matrix& A, const XView& x, const YView& y) {
@@ -107,8 +115,12 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> spmv(const E
   }
 
   if constexpr (Impl::is_kokkos_kernels_matrix_v<Matrix>) {
-    Impl::kokkos_kernels_spmv(exec, mode, wide_alpha, A, x, wide_beta, y);
-  } else {
+    if (!Impl::has_own_kernel_v<Matrix> || Impl::kokkos_kernels_can<Matrix>(mode, x, y)) {
+      Impl::kokkos_kernels_spmv(exec, mode, wide_alpha, A, x, wide_beta, y);
+      return;
+    }
+  }
+  if constexpr (Impl::has_own_kernel_v<Matrix>) {
     const auto x_view = Impl::multi_vector(x);
     const Impl::MultiVector<const x_type> x_vector{x_view.data, x_view.row_stride, x_view.column_stride};
     const auto launch = [&](auto most_columns, int first, int count) {

@@ -26,4 +26,11 @@
 #define FILIGREE_KOKKOS_KERNELS_TAKES_INSTANCE 0
 #endif
 
+/// 1 where the host kernels of KokkosSparse::spmv take the conjugate of A in mode C (3.7 and newer), else 0.
+#if KOKKOS_VERSION >= 30700
+#define FILIGREE_KOKKOS_KERNELS_CONJUGATES 1
+#else
+#define FILIGREE_KOKKOS_KERNELS_CONJUGATES 0
+#endif
+
 #endif

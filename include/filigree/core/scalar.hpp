@@ -62,6 +62,17 @@ KOKKOS_FORCEINLINE_FUNCTION To narrow(const From& value) {
     return static_cast<To>(value);
 }
 
+/// factor * value, where a factor without imaginary part multiplies as a real number: alpha = 1 must not turn
+/// an Inf in one part of a sum into NaN in the other.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T times(const T& factor, const T& value) {
+  if constexpr (is_complex_v<T>)
+    return factor.imag() == real_t<T>(0) ? T(factor.real() * value.real(), factor.real() * value.imag())
+                                         : factor * value;
+  else
+    return factor * value;
+}
+
 /// *target += value without a lost update. A complex number is added part by part: sums of the parts do not
 /// depend on each other, and a pair of small atomics is far faster than a lock for 16 bytes.
 template <class T>

@@ -17,7 +17,7 @@ KOKKOS_FORCEINLINE_FUNCTION void update(Scalar& y, const Accumulator& beta, cons
   if (beta == Accumulator(0))
     y = narrow<Scalar>(sum);
   else
-    y = narrow<Scalar>(widen<Accumulator>(y) * beta + sum);
+    y = narrow<Scalar>(Accumulator(times(beta, Accumulator(widen<Accumulator>(y))) + sum));
 }
 
 template <class ExecutionSpace, class Accumulator, class Scalar>
@@ -30,7 +30,9 @@ struct ScaleKernel {
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t row) const {
     for (std::int64_t column = 0; column < columns; ++column) {
       Scalar& element = y(row, column);
-      element = beta == Accumulator(0) ? Scalar(0) : narrow<Scalar>(widen<Accumulator>(element) * beta);
+      element = beta == Accumulator(0)
+                    ? Scalar(0)
+                    : narrow<Scalar>(times(beta, Accumulator(widen<Accumulator>(element))));
     }
   }
 };

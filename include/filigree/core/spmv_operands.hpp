@@ -51,8 +51,7 @@ struct SpmvOperands {
     for (int c = 0; c < Columns; ++c)
       if (has(c))
         atomic_add(&y(column, c),
-                   narrow<Y>(accumulator_type(
-                       alpha * accumulator_type(wide_a * widen<accumulator_type>(x(row, c))))));
+                   narrow<Y>(times(alpha, accumulator_type(wide_a * widen<accumulator_type>(x(row, c))))));
   }
 
   /// y = beta * y for all of its rows, as a kernel of its own.
@@ -64,7 +63,7 @@ struct SpmvOperands {
   /// y(row, :) = beta * y(row, :) + alpha * sums
   KOKKOS_FORCEINLINE_FUNCTION void store(const sums_type& sums, std::int64_t row) const {
     for (int c = 0; c < Columns; ++c)
-      if (has(c)) update(y(row, c), beta, accumulator_type(alpha * sums[c]));
+      if (has(c)) update(y(row, c), beta, times(alpha, sums[c]));
   }
 };
 

@@ -2,11 +2,20 @@
 #ifndef FILIGREE_FORMATS_CRS_CRS_SPMV_HPP
 #define FILIGREE_FORMATS_CRS_CRS_SPMV_HPP
 
-#include <KokkosSparse_spmv.hpp>
+#include <cstdint>
+#include <string>
+#include <type_traits>
 
 #include "filigree/core/kokkos_versions.hpp"
+// After Kokkos' own header, which that of Kokkos Kernels 3.4 needs and does not include.
+#include <KokkosSparse_spmv.hpp>
+
+#include "filigree/core/check_crs.hpp"
+#include "filigree/core/launch.hpp"
 #include "filigree/core/mode.hpp"
+#include "filigree/core/region.hpp"
 #include "filigree/core/scalar.hpp"
+#include "filigree/core/spmv_operands.hpp"
 #include "filigree/formats/crs/crs_matrix.hpp"
 
 namespace Filigree {
@@ -21,6 +30,9 @@ void kokkos_kernels_spmv(const ExecutionSpace& exec, Mode mode, const Accumulato
   const char name[] = {static_cast<char>(mode), '\0'};
   const auto a = narrow<coefficient_type>(alpha);
   const auto b = narrow<coefficient_type>(beta);
+  // Kokkos Kernels may scale y by 0 here, which keeps a NaN.
+  if (is_transpose(mode) && b == coefficient_type(0))
+    scale(exec, beta, multi_vector(y), static_cast<std::int64_t>(y.extent(0)), column_count(y));
 #if FILIGREE_KOKKOS_KERNELS_TAKES_INSTANCE
   KokkosSparse::spmv(exec, name, a, A, x, b, y);
 #else
@@ -28,6 +40,59 @@ void kokkos_kernels_spmv(const ExecutionSpace& exec, Mode mode, const Accumulato
   KokkosSparse::spmv(name, a, A, x, b, y);
   ExecutionSpace().fence();
 #endif
+}
+
+/// Whether Kokkos Kernels get this product right: on a host they take the stride of rank-1 Views for 1, and
+/// before 3.7 their Serial kernel multiplies by A where the mode asks for its conjugate.
+template <class Matrix, class XView, class YView>
+bool kokkos_kernels_can(Mode mode, const XView& x, const YView& y) {
+  const bool strided = static_cast<int>(XView::rank) == 1 &&
+                       ((x.extent(0) > 1 && x.stride(0) != 1) || (y.extent(0) > 1 && y.stride(0) != 1));
+  const bool conjugate = is_complex_v<typename MatrixTraits<Matrix>::value_type> && mode == Mode::Conjugate;
+  return !strided && (FILIGREE_KOKKOS_KERNELS_CONJUGATES || !conjugate);
+}
+
+/// The product of a CRS matrix where Kokkos Kernels do not get it right: one lane a row; modes T and H with
+/// atomics.
+template <class ExecutionSpace, class Views, class Operands, bool Transpose, bool Conjugate>
+struct CrsSpmv {
+  using launch = RowLaunch<ExecutionSpace>;
+
+  Views crs;
+  std::int64_t rows;
+  Operands operands;
+
+  KOKKOS_FORCEINLINE_FUNCTION void row_product(const std::int64_t row) const {
+    typename Operands::sums_type sums = {};
+    for (std::int64_t i = crs.begin(row); i < crs.end(row); ++i) {
+      const auto a = conjugate_if<Conjugate>(crs.values[i]);
+      const std::int64_t column = static_cast<std::int64_t>(crs.entries[i]);
+      if constexpr (Transpose)
+        operands.scatter(row, a, column);
+      else
+        operands.add(sums, a, column);
+    }
+    if constexpr (!Transpose) operands.store(sums, row);
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
+    launch::for_each_row(team, rows, [&](const std::int64_t row) { row_product(row); });
+  }
+};
+
+/// That product, everything checked and A with entries.
+template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
+void spmv_kernel(const ExecutionSpace& exec, Mode mode, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
+                 const Operands& operands) {
+  using Views = crs_views_t<KokkosSparse::CrsMatrix<S, O, D, M, Z>>;
+  static const std::string name = label("spmv", "crs");
+  const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
+  if (is_transpose(mode)) operands.scale(exec, static_cast<std::int64_t>(crs.numCols()));
+  with_mode<std::remove_const_t<S>>(mode, [&](auto transpose, auto conjugate) {
+    using Kernel =
+        CrsSpmv<ExecutionSpace, Views, Operands, decltype(transpose)::value, decltype(conjugate)::value>;
+    Kokkos::parallel_for(name, Kernel::launch::policy(exec, rows), Kernel{Views(crs), rows, operands});
+  });
 }
 
 }  // namespace Impl
