@@ -1,24 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # Finds what Filigree links to, for its own build and for the projects that use an installed Filigree. Ends with
-# the targets Kokkos::kokkos, Kokkos::kokkoskernels and ZLIB::ZLIB, whatever the packages themselves define.
+# the targets Kokkos::kokkos, Kokkos::kokkoskernels and ZLIB::ZLIB, whatever the packages themselves define, or with
+# FILIGREE_MISSING_DEPENDENCY set to a sentence that says what to install.
 
-set(FILIGREE_KOKKOS_MINIMUM 3.4)
+unset(FILIGREE_MISSING_DEPENDENCY)
 
-find_package(Kokkos ${FILIGREE_KOKKOS_MINIMUM} QUIET)
+find_package(Kokkos 3.4 QUIET)
 if(NOT Kokkos_FOUND)
-  message(FATAL_ERROR "Filigree needs Kokkos ${FILIGREE_KOKKOS_MINIMUM} or newer: install libtrilinos-kokkos-dev (Debian), "
-                      "or set Kokkos_ROOT to the prefix of an installed Kokkos.")
+  string(CONCAT FILIGREE_MISSING_DEPENDENCY "Filigree needs Kokkos 3.4 or newer: install libtrilinos-kokkos-dev "
+                                            "(Debian), or set Kokkos_ROOT to the prefix of an installed Kokkos.")
+  return()
 endif()
 # Beside that Kokkos first: a Kokkos Kernels elsewhere, such as Debian's, belongs to another Kokkos.
 find_package(KokkosKernels QUIET HINTS "${Kokkos_DIR}/.." "${Kokkos_DIR}/../../..")
 if(NOT KokkosKernels_FOUND)
-  message(FATAL_ERROR "Filigree needs Kokkos Kernels of the same version as Kokkos (${Kokkos_VERSION}): install "
-                      "libtrilinos-kokkos-kernels-dev (Debian), or set KokkosKernels_ROOT to its prefix.")
+  string(CONCAT FILIGREE_MISSING_DEPENDENCY "Filigree needs Kokkos Kernels of the version of Kokkos (${Kokkos_VERSION}): "
+                                            "install libtrilinos-kokkos-kernels-dev (Debian), or set "
+                                            "KokkosKernels_ROOT to its prefix.")
+  return()
 endif()
 find_package(ZLIB QUIET)
 if(NOT ZLIB_FOUND)
-  message(FATAL_ERROR "Filigree needs zlib to read .mtx.gz files: install zlib1g-dev (Debian).")
+  set(FILIGREE_MISSING_DEPENDENCY "Filigree needs zlib to read .mtx.gz files: install zlib1g-dev (Debian).")
+  return()
 endif()
 
 # A Kokkos that comes inside Trilinos computes the include folder of its target one level too high.

@@ -57,8 +57,9 @@ auto convert(const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
   return convert<Format>(typename KokkosSparse::CrsMatrix<S, O, D, M, Z>::execution_space(), crs, options);
 }
 
-/// A matrix of any format as a new CRS matrix, made on the device. Where a format cannot tell a stored zero
-/// from padding (CDS, BSR) zeros are left out. Fences exec; the last kernel may still run on return.
+/// A matrix of any format as a CRS matrix, made on the device; new but for a CRS matrix, which shares its
+/// Views. Where a format cannot tell a stored zero from padding (CDS, BSR) zeros are left out. Fences exec;
+/// the last kernel may still run on return.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z,
           template <class, class, class, class, class> class Matrix>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value &&
@@ -86,6 +87,10 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> refill(
     const ExecutionSpace& exec, const Matrix& A, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
     const RefillOptions& options = {}) {
   using Traits = MatrixTraits<Matrix>;
+  static_assert(std::is_same<typename Traits::value_type, std::remove_const_t<S>>::value,
+                "Filigree::refill: A and the CRS matrix must have the same scalar type.");
+  static_assert(Kokkos::SpaceAccessibility<ExecutionSpace, typename Traits::memory_space>::accessible,
+                "Filigree::refill: the execution space must be able to access the memory of A.");
   static const std::string region_name = Impl::label("refill", Traits::name());
   Impl::ScopedRegion region(region_name);
   Impl::check_crs(exec, "Filigree::refill", crs, options.check_pattern);

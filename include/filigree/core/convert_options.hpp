@@ -17,7 +17,7 @@ struct ConvertOptions {
 
 /// What refill takes.
 struct RefillOptions {
-  /// Checks first that the CRS matrix has the pattern that the format was converted from and throws
+  /// Checks first that the matrix can hold the CRS matrix in the places that it has, and throws
   /// std::invalid_argument with the first row that differs, the matrix untouched. Costs one read of both
   /// patterns and a fence. Without it refill is one kernel and no fence, and a CRS of another pattern leaves
   /// a matrix that is neither of both.

@@ -2,6 +2,7 @@
 #ifndef FILIGREE_CORE_SCALAR_HPP
 #define FILIGREE_CORE_SCALAR_HPP
 
+#include <complex>
 #include <type_traits>
 
 #include "filigree/core/kokkos_versions.hpp"
@@ -16,6 +17,13 @@ struct ScalarTraits {
 };
 template <class Real>
 struct ScalarTraits<Kokkos::complex<Real>> {
+  static constexpr bool is_complex = true;
+  using real_type = Real;
+};
+
+// On the host alone: for the factors alpha and beta.
+template <class Real>
+struct ScalarTraits<std::complex<Real>> {
   static constexpr bool is_complex = true;
   using real_type = Real;
 };

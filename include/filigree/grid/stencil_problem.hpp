@@ -34,7 +34,7 @@ struct Stencil {
 
 /// The default coefficients of StencilProblem: a Laplacian of all unknowns, coupled in dense blocks. Unknown
 /// i of a cell takes the cell's number of stencil points at i itself, -1 from unknown i of each neighbour,
-/// and from the other unknowns numbers below 1 / (2 b) that depend on all four arguments, so that no two
+/// and from the other unknowns numbers below 1 / (8 b) that depend on all four arguments, so that no two
 /// blocks are alike and a misplaced one shows. Rows are diagonally dominant.
 struct CoupledLaplacian {
   int points;
@@ -43,7 +43,7 @@ struct CoupledLaplacian {
   KOKKOS_INLINE_FUNCTION double operator()(std::int64_t cell, std::int64_t neighbour, int i, int j) const {
     if (i == j) return cell == neighbour ? points : -1.0;
     const std::int64_t mixed = (cell * 31 + neighbour * 17 + i * 7 + j * 3) % 64;
-    return (static_cast<double>(mixed) - 31.5) / (128.0 * dof);
+    return (static_cast<double>(mixed) - 31.5) / (256.0 * dof);
   }
 };
 
@@ -197,7 +197,7 @@ class StencilProblem {
   }
 
   /// The matrix as a KokkosSparse::CrsMatrix with sorted rows. Throws std::length_error where its ordinal or
-  /// offset type cannot count its rows or entries. Fences exec once; the last kernel may still run on return.
+  /// offset type cannot count its rows or entries. Fences exec.
   template <class Crs, class ExecutionSpace = typename Crs::execution_space>
   Crs crs(const ExecutionSpace& exec = ExecutionSpace()) const {
     using ordinal_type = typename Crs::non_const_ordinal_type;
@@ -207,8 +207,12 @@ class StencilProblem {
                               ordinal_type, size_type, Coefficients>;
     check_size<ordinal_type, size_type>("crs", static_cast<double>(nnz()));
     const ordinal_type rows = static_cast<ordinal_type>(numRows());
-    return Impl::build_crs<Crs, typename Work::Count, typename Work::FillCrs>(
-        exec, "grid", rows, rows, Work(exec, m_cells, m_points, m_dof, m_coefficients));
+    const Work work(exec, m_cells, m_points, m_dof, m_coefficients);
+    const Crs result =
+        Impl::build_crs<Crs, typename Work::Count, typename Work::FillCrs>(exec, "grid", rows, rows, work);
+    // The points of the stencil are freed on return.
+    exec.fence();
+    return result;
   }
 
   /// The matrix as a CdsMatrix of block size dof, without a CRS in between. Throws std::length_error where
@@ -239,7 +243,7 @@ class StencilProblem {
     work.cds_diagonals = diagonals;
     Kokkos::parallel_for("Filigree::fill_cds[grid]", Impl::row_range<typename Work::FillCds>(exec, numRows()),
                          work);
-    // The mirror is freed on return.
+    // The mirror and the points of the stencil are freed on return.
     exec.fence();
     return result;
   }

@@ -204,7 +204,7 @@ Crs matrix_market_to_crs(MatrixMarketCrs<V> from) {
 /// the host, at the most: the text (of a plain file mapped, not copied; the file must not shrink meanwhile),
 /// 32 bytes for each entry in the file, and 16 (real) or 24 (complex) bytes for each entry and 8 bytes for
 /// each row of the matrix. A size line that announces more entries than the text after it can hold is refused
-/// before anything is allocated.
+/// before anything is allocated; the row map is not: it has as many elements as the file announces rows.
 ///
 /// Source: R. F. Boisvert, R. Pozo, K. A. Remington, The Matrix Market Exchange Formats: Initial Design,
 /// NISTIR 5935, 1996.

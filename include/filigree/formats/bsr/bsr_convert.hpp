@@ -17,6 +17,7 @@ namespace Impl {
 template <class ExecutionSpace, class Scalar, class Ordinal, class SizeType>
 struct BsrCopy {
   using execution_space = ExecutionSpace;
+  struct CountUnsorted {};
   struct CountBlocks {};
   struct ListBlocks {};
   struct Fill {};
@@ -26,6 +27,8 @@ struct BsrCopy {
 
   std::int64_t block_size;
   CrsViews<Scalar, Ordinal, SizeType> crs;
+  /// Whether the rows of the CRS matrix are sorted.
+  bool sorted = false;
   // Of the BSR matrix.
   SizeType* row_map = nullptr;
   Ordinal* entries = nullptr;
@@ -35,16 +38,35 @@ struct BsrCopy {
   Ordinal* crs_entries = nullptr;
   Scalar* crs_values = nullptr;
 
-  /// The smallest block column greater than `last` in a block row, or -1. Each search reads the whole block
-  /// row, which stays in the cache: no order of the entries is needed and no memory for one.
+  /// The smallest block column greater than `last` in a block row, or -1. In sorted rows a binary search of
+  /// each; in others a read of all, which takes the square of the length of a long row.
   KOKKOS_INLINE_FUNCTION std::int64_t next_block(std::int64_t block_row, std::int64_t last) const {
     std::int64_t next = -1;
-    const std::int64_t end = crs.begin((block_row + 1) * block_size);
-    for (std::int64_t i = crs.begin(block_row * block_size); i < end; ++i) {
-      const std::int64_t block = static_cast<std::int64_t>(crs.entries[i]) / block_size;
-      if (block > last && (next < 0 || block < next)) next = block;
+    for (std::int64_t row = block_row * block_size; row < (block_row + 1) * block_size; ++row) {
+      std::int64_t begin = crs.begin(row);
+      std::int64_t end = crs.end(row);
+      if (sorted) {
+        const std::int64_t row_end = end;
+        while (begin < end) {
+          const std::int64_t middle = (begin + end) / 2;
+          if (static_cast<std::int64_t>(crs.entries[middle]) / block_size > last)
+            end = middle;
+          else
+            begin = middle + 1;
+        }
+        end = begin < row_end ? begin + 1 : begin;
+      }
+      for (std::int64_t i = begin; i < end; ++i) {
+        const std::int64_t block = static_cast<std::int64_t>(crs.entries[i]) / block_size;
+        if (block > last && (next < 0 || block < next)) next = block;
+      }
     }
     return next;
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(CountUnsorted, const std::int64_t row, std::int64_t& count) const {
+    for (std::int64_t i = crs.begin(row) + 1; i < crs.end(row); ++i)
+      if (crs.entries[i] < crs.entries[i - 1]) ++count;
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(CountBlocks, const std::int64_t block_row) const {
@@ -60,16 +82,24 @@ struct BsrCopy {
       entries[at++] = static_cast<Ordinal>(block);
   }
 
-  /// Where the value of a row and column is stored, -1 where its block is not.
+  /// Where the value of a row and column is stored, -1 where its block is not. The blocks of a row are
+  /// sorted.
   KOKKOS_INLINE_FUNCTION std::int64_t position(std::int64_t row, std::int64_t column) const {
     const std::int64_t block_row = row / block_size;
     const std::int64_t block_column = column / block_size;
-    const std::int64_t end = static_cast<std::int64_t>(row_map[block_row + 1]);
-    for (std::int64_t block = static_cast<std::int64_t>(row_map[block_row]); block < end; ++block)
-      if (static_cast<std::int64_t>(entries[block]) == block_column)
-        return (block * block_size + row - block_row * block_size) * block_size + column -
-               block_column * block_size;
-    return -1;
+    std::int64_t block = static_cast<std::int64_t>(row_map[block_row]);
+    std::int64_t end = static_cast<std::int64_t>(row_map[block_row + 1]);
+    const std::int64_t row_end = end;
+    while (block < end) {
+      const std::int64_t middle = (block + end) / 2;
+      if (static_cast<std::int64_t>(entries[middle]) < block_column)
+        block = middle + 1;
+      else
+        end = middle;
+    }
+    if (block == row_end || static_cast<std::int64_t>(entries[block]) != block_column) return -1;
+    return (block * block_size + row - block_row * block_size) * block_size + column -
+           block_column * block_size;
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(Fill, const std::int64_t row) const {
@@ -87,11 +117,16 @@ struct BsrCopy {
     bool same = true;
     for (std::int64_t i = crs.begin(row); same && i < crs.end(row); ++i)
       same = position(row, static_cast<std::int64_t>(crs.entries[i])) >= 0;
+    // Both are mostly in the same order: looking on from the last find makes this one pass over each.
+    std::int64_t cursor = 0;
+    const std::int64_t length = crs.end(row) - crs.begin(row);
     for_each_stored(row, [&](std::int64_t column, const Scalar&) {
-      bool named = false;
-      for (std::int64_t i = crs.begin(row); !named && i < crs.end(row); ++i)
-        named = static_cast<std::int64_t>(crs.entries[i]) == column;
-      same = same && named;
+      std::int64_t tried = 0;
+      while (tried < length && static_cast<std::int64_t>(crs.entries[crs.begin(row) + cursor]) != column) {
+        cursor = cursor + 1 == length ? 0 : cursor + 1;
+        ++tried;
+      }
+      same = same && tried < length;
     });
     if (!same && row < first_bad) first_bad = row;
   }
@@ -155,6 +190,11 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BsrOptio
                                                      static_cast<std::size_t>(block_rows) + 1);
   Copy copy{b, CrsViews<S, O, Z>(crs)};
   copy.row_map = row_map.data();
+  std::int64_t unsorted = 0;
+  Kokkos::parallel_reduce("Filigree::count_unsorted[bsr]",
+                          row_range<typename Copy::CountUnsorted>(exec, rows), copy, unsorted);
+  exec.fence();
+  copy.sorted = unsorted == 0;
   Kokkos::parallel_for("Filigree::count_blocks[bsr]", row_range<typename Copy::CountBlocks>(exec, block_rows),
                        copy);
   Kokkos::parallel_scan("Filigree::row_map[bsr]", row_range<void>(exec, block_rows + 1),

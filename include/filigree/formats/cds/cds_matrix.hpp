@@ -3,6 +3,7 @@
 #define FILIGREE_FORMATS_CDS_CDS_MATRIX_HPP
 
 #include <cstddef>
+#include <type_traits>
 
 #include "filigree/core/convert_options.hpp"
 #include "filigree/core/kokkos_versions.hpp"
@@ -39,9 +40,14 @@ struct CdsOptions : ConvertOptions {
 ///
 /// Source: Godwin, Holewinski and Sadayappan 2012, section 3.1.
 ///
-/// The parameters are those of KokkosSparse::CrsMatrix. Offsets are computed in SizeType.
+/// The parameters are those of KokkosSparse::CrsMatrix. SizeType counts the values; places are computed in
+/// 64 bits.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
 class CdsMatrix {
+  static_assert(
+      std::is_signed<Ordinal>::value,
+      "Filigree::CdsMatrix: Ordinal must be signed, as diagonals below the main one have negative offsets.");
+
  public:
   using value_type = Scalar;
   using ordinal_type = Ordinal;

@@ -79,26 +79,28 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     }
   }
 
+  /// Adds the diagonals from d on, at most Most of them, as one batch of just their number: a loop over them
+  /// would load one after the other.
+  template <int Most>
+  KOKKOS_FORCEINLINE_FUNCTION void add_rest(sums_type& sums, std::int64_t row, std::int64_t block_row,
+                                            std::int64_t d) const {
+    if constexpr (Most > 0) {
+      if (this->diagonals - d == Most)
+        add_diagonals<Most>(sums, row, block_row, d);
+      else
+        add_rest<Most - 1>(sums, row, block_row, d);
+    }
+  }
+
   KOKKOS_FORCEINLINE_FUNCTION void row_product(const std::int64_t row) const {
+    // Eight values a batch keep enough loads in flight; small blocks take several diagonals for them.
     constexpr int batch = BlockSize == 1 ? 8 : BlockSize == 2 ? 4 : BlockSize == 3 || BlockSize == 4 ? 2 : 1;
     const std::int64_t block_row = row / this->block_size();
     sums_type sums = {};
     std::int64_t d = 0;
     for (; d + batch <= this->diagonals; d += batch)
       add_diagonals<batch>(sums, row, block_row, d);
-    // The rest in powers of two, each unrolled: a loop over it would load one diagonal after the other.
-    if constexpr (batch > 4)
-      if (d + 4 <= this->diagonals) {
-        add_diagonals<4>(sums, row, block_row, d);
-        d += 4;
-      }
-    if constexpr (batch > 2)
-      if (d + 2 <= this->diagonals) {
-        add_diagonals<2>(sums, row, block_row, d);
-        d += 2;
-      }
-    if constexpr (batch > 1)
-      if (d < this->diagonals) add_diagonals<1>(sums, row, block_row, d);
+    add_rest<batch - 1>(sums, row, block_row, d);
     this->operands.store(sums, row);
   }
 

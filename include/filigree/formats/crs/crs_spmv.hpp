@@ -42,14 +42,28 @@ void kokkos_kernels_spmv(const ExecutionSpace& exec, Mode mode, const Accumulato
 #endif
 }
 
-/// Whether Kokkos Kernels get this product right: on a host they take the stride of rank-1 Views for 1, and
-/// before 3.7 their Serial kernel multiplies by A where the mode asks for its conjugate.
+/// Whether KokkosSparse::spmv takes these types: it keeps alpha in the type of A and sums in that of y, so
+/// all three must be one, and its rank-2 and BSR paths do not compile for LayoutStride.
 template <class Matrix, class XView, class YView>
-bool kokkos_kernels_can(Mode mode, const XView& x, const YView& y) {
-  const bool strided = static_cast<int>(XView::rank) == 1 &&
+constexpr bool kokkos_kernels_take_v =
+    std::is_same<typename MatrixTraits<Matrix>::value_type, typename XView::non_const_value_type>::value&&
+        std::is_same<typename XView::non_const_value_type, typename YView::non_const_value_type>::value &&
+    !std::is_same<typename XView::array_layout, Kokkos::LayoutStride>::value &&
+    !std::is_same<typename YView::array_layout, Kokkos::LayoutStride>::value;
+
+/// Whether Kokkos Kernels get a product of these types right. On a host they take the stride of a single
+/// column for 1; before 3.7 their Serial kernel multiplies by A where the mode asks for its conjugate;
+/// cuSPARSE, which they call where they were built with it, takes no matrix with more entries than places, as
+/// one with duplicates may have.
+template <class Matrix, class XView, class YView>
+bool kokkos_kernels_can(Mode mode, const Matrix& A, const XView& x, const YView& y) {
+  using Traits = MatrixTraits<Matrix>;
+  const bool strided = column_count(x) == 1 &&
                        ((x.extent(0) > 1 && x.stride(0) != 1) || (y.extent(0) > 1 && y.stride(0) != 1));
-  const bool conjugate = is_complex_v<typename MatrixTraits<Matrix>::value_type> && mode == Mode::Conjugate;
-  return !strided && (FILIGREE_KOKKOS_KERNELS_CONJUGATES || !conjugate);
+  const bool conjugate = is_complex_v<typename Traits::value_type> && mode == Mode::Conjugate;
+  const bool crowded = static_cast<double>(Traits::entries(A)) >
+                       static_cast<double>(Traits::rows(A)) * static_cast<double>(Traits::columns(A));
+  return !strided && (FILIGREE_KOKKOS_KERNELS_CONJUGATES || !conjugate) && !crowded;
 }
 
 /// The product of a CRS matrix where Kokkos Kernels do not get it right: one lane a row; modes T and H with

@@ -35,9 +35,13 @@ struct EllOptions : ConvertOptions {};
 /// Sources: ELLPACK by padding and transposition, Kirk and Hwu, chapter 10, section 10.3; ELLPACK-R with its
 /// row lengths and rows padded to a multiple of 16, Vazquez, Fernandez and Garzon 2011, sections 3.1 and 3.2.
 ///
-/// The parameters are those of KokkosSparse::CrsMatrix. Offsets are computed in SizeType.
+/// The parameters are those of KokkosSparse::CrsMatrix. SizeType counts the padded entries; places are
+/// computed in 64 bits.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
 class EllMatrix {
+  static_assert(std::is_signed<Ordinal>::value,
+                "Filigree::EllMatrix: Ordinal must be signed, as padding has column -1.");
+
  public:
   using value_type = Scalar;
   using ordinal_type = Ordinal;

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What every format must do, for one scalar type: the .cpp files beside this one instantiate it for each.
+#ifndef FILIGREE_TEST_ALL_FORMATS_HPP
+#define FILIGREE_TEST_ALL_FORMATS_HPP
+
+#include "../support/formats.hpp"
+#include "../support/product.hpp"
+
+namespace FiligreeTest {
+
+template <class Case>
+class AllFormats : public testing::Test {
+ public:
+  using Scalar = typename Case::Scalar;
+  using Matrix = typename Case::Matrix;
+
+  static testing::AssertionResult right(const Matrix& A, const HostMatrix<Scalar>& host,
+                                        const Product<Scalar>& product) {
+    return multiplies<typename Case::Layout>(A, host, product);
+  }
+
+  /// A product in every mode, of rank 1 and of rank 2 with one launch and with two.
+  static void expect_right(const std::string& name, const Matrix& A, const HostMatrix<Scalar>& host) {
+    for (const Mode mode : all_modes)
+      for (const int columns : {0, 1, 3, 6}) {
+        EXPECT_TRUE(right(A, host, {mode, Scalar(1), Scalar(0), columns})) << name;
+        EXPECT_TRUE(right(A, host, {mode, other_factor<Scalar>(1.5), other_factor<Scalar>(-0.4), columns}))
+            << name;
+      }
+  }
+
+  /// Puts Inf, then NaN, in each element of x in turn: only the elements of y whose sum has it may show it.
+  static void expect_no_leak(const std::string& name, const Matrix& A, const HostMatrix<Scalar>& host) {
+    for (const Mode mode : all_modes)
+      for (std::int64_t at = 0; at < x_rows(host, mode); ++at)
+        for (const int columns : {0, 3}) {
+          auto x = Random(3).vectors<Scalar>(x_rows(host, mode), columns == 0 ? 1 : columns);
+          x(at, x.columns / 2) = at % 2 == 0 ? infinity<Scalar>() : not_a_number<Scalar>();
+          EXPECT_TRUE(multiplies_vectors<typename Case::Layout>(
+              A, host, Product<Scalar>{mode, Scalar(1), Scalar(0), columns}, x))
+              << name << ", x(" << at << ") is not finite";
+        }
+  }
+};
+
+TYPED_TEST_SUITE_P(AllFormats);
+
+TYPED_TEST_P(AllFormats, MultipliesInEveryModeRankAndFactor) {
+  using Scalar = typename TypeParam::Scalar;
+  const auto host = scattered<Scalar>(37, 29, 7);
+  const auto A = converted<TypeParam>(host);
+  for (const Mode mode : all_modes)
+    for (const int columns : {0, 1, 2, 3, 4, 5, 7, 8})
+      for (const Scalar& alpha : {Scalar(0), Scalar(1), other_factor<Scalar>(1.5)})
+        for (const Scalar& beta : {Scalar(0), Scalar(1), other_factor<Scalar>(-0.4)})
+          EXPECT_TRUE(this->right(A, host, {mode, alpha, beta, columns}));
+}
+
+TYPED_TEST_P(AllFormats, MultipliesMatricesOfEveryShape) {
+  using Scalar = typename TypeParam::Scalar;
+  for (const auto& [name, host] : all_shapes<Scalar>())
+    this->expect_right(name, converted<TypeParam>(host), host);
+}
+
+TYPED_TEST_P(AllFormats, MultipliesBlocksOfEverySize) {
+  using Scalar = typename TypeParam::Scalar;
+  if constexpr (has_block_size_v<typename TypeParam::Options>) {
+    for (int b = 1; b <= 10; ++b) {
+      const auto divisible = block_banded<Scalar>(7 * b, 6 * b, b);
+      this->expect_right("block size " + std::to_string(b), converted<TypeParam>(divisible, b), divisible);
+      if constexpr (!dense_blocks_v<TypeParam>) {
+        const auto cut = block_banded<Scalar>(7 * b - b / 2, 6 * b + (b + 1) / 2, b);
+        this->expect_right("cut, block size " + std::to_string(b), converted<TypeParam>(cut, b), cut);
+      }
+    }
+    if constexpr (!dense_blocks_v<TypeParam>) {
+      const auto smaller_than_a_block = scattered<Scalar>(3, 2, 2);
+      this->expect_right("smaller than a block", converted<TypeParam>(smaller_than_a_block, 4),
+                         smaller_than_a_block);
+    }
+  } else {
+    GTEST_SKIP() << TypeParam::Traits::name() << " has no blocks.";
+  }
+}
+
+TYPED_TEST_P(AllFormats, PaddingReadsNothing) {
+  using Scalar = typename TypeParam::Scalar;
+  const auto unsorted = scattered<Scalar>(14, 17, 4);
+  this->expect_no_leak("scattered", converted<TypeParam>(unsorted), unsorted);
+  if constexpr (has_block_size_v<typename TypeParam::Options> && !dense_blocks_v<TypeParam>)
+    for (const int b : {2, 3, 5, 9}) {
+      const auto host = block_banded<Scalar>(4 * b + 1, 5 * b - 1, b);
+      this->expect_no_leak("block size " + std::to_string(b), converted<TypeParam>(host, b), host);
+    }
+}
+
+TYPED_TEST_P(AllFormats, AlphaZeroReadsNeitherMatrixNorX) {
+  using Scalar = typename TypeParam::Scalar;
+  auto host = scattered<Scalar>(12, 12, 3);
+  for (auto& row : host.rows)
+    for (auto& entry : row)
+      entry.value = not_a_number<Scalar>();
+  const auto A = converted<TypeParam>(host);
+  for (const Mode mode : all_modes)
+    for (const int columns : {0, 3})
+      for (const Scalar& beta : {Scalar(0), Scalar(1), other_factor<Scalar>(-0.4)})
+        EXPECT_TRUE(this->right(A, host, {mode, Scalar(0), beta, columns}));
+}
+
+TYPED_TEST_P(AllFormats, ModeNGivesTheSameBitsOnEveryRun) {
+  using Scalar = typename TypeParam::Scalar;
+  // A format of blocks would store nearly all of the diagonals of a scattered matrix this large.
+  const int b = has_block_size_v<typename TypeParam::Options> ? 3 : 1;
+  const auto A = converted<TypeParam>(
+      b == 1 ? scattered<Scalar>(3000, 3000, 9) : block_banded<Scalar>(3000, 3000, b), b);
+  const auto x = Random(1).vectors<Scalar>(3000, 2);
+  const auto y = Random(2).vectors<Scalar>(3000, 2);
+  const auto product = [&]() {
+    return multiply<View2, typename TypeParam::Layout>(Mode::NoTranspose, other_factor<Scalar>(1.5), A, x,
+                                                       other_factor<Scalar>(-0.4), y);
+  };
+  const auto first = product();
+  for (int run = 0; run < 10; ++run)
+    ASSERT_EQ(first.data, product().data) << "run " << run;
+}
+
+REGISTER_TYPED_TEST_SUITE_P(AllFormats, MultipliesInEveryModeRankAndFactor, MultipliesMatricesOfEveryShape,
+                            MultipliesBlocksOfEverySize, PaddingReadsNothing, AlphaZeroReadsNeitherMatrixNorX,
+                            ModeNGivesTheSameBitsOnEveryRun);
+
+}  // namespace FiligreeTest
+
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What spmv refuses, and what it says.
+#include "../support/formats.hpp"
+
+namespace FiligreeTest {
+
+template <class Case>
+class Contract : public testing::Test {};
+
+TYPED_TEST_SUITE(Contract, AllFormatsOf<double>, CaseName);
+
+/// What a call throws as a std::invalid_argument, "nothing" if it does not.
+template <class Call>
+std::string refusal(const Call& call) {
+  try {
+    call();
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+testing::AssertionResult names(const std::string& text, const std::vector<std::string>& parts) {
+  for (const auto& part : parts)
+    if (text.find(part) == std::string::npos)
+      return testing::AssertionFailure() << "\"" << text << "\" does not name " << part;
+  return testing::AssertionSuccess();
+}
+
+TYPED_TEST(Contract, ExtentsMustFit) {
+  using View = View2<double, Kokkos::LayoutLeft>;
+  const auto A = converted<TypeParam>(scattered<double>(5, 7, 3));
+  struct Extents {
+    Mode mode;
+    int x_rows, x_columns, y_rows, y_columns;
+  };
+  const Extents wrong[] = {{Mode::NoTranspose, 6, 3, 5, 3}, {Mode::NoTranspose, 8, 3, 5, 3},
+                           {Mode::NoTranspose, 7, 3, 4, 3}, {Mode::NoTranspose, 7, 3, 6, 3},
+                           {Mode::NoTranspose, 7, 3, 5, 2}, {Mode::NoTranspose, 7, 0, 5, 3},
+                           {Mode::NoTranspose, 5, 3, 7, 3}, {Mode::Conjugate, 5, 1, 7, 1},
+                           {Mode::Transpose, 7, 3, 5, 3},   {Mode::Transpose, 5, 3, 6, 3},
+                           {Mode::Transpose, 4, 3, 7, 3},   {Mode::ConjugateTranspose, 5, 1, 7, 4},
+                           {Mode::Conjugate, 0, 2, 5, 2},   {Mode::NoTranspose, 7, 3, 0, 3}};
+  for (const auto& e : wrong) {
+    const View x("x", e.x_rows, e.x_columns);
+    const auto y = device_view<View>(HostVectors<double>(e.y_rows, e.y_columns, 77.0));
+    for (const double alpha : {1.0, 0.0}) {
+      const std::string text = refusal([&]() { Filigree::spmv(e.mode, alpha, A, x, 0.0, y); });
+      EXPECT_TRUE(names(text, {"Filigree::spmv", "A is 5 x 7", std::string("mode is ") + char(e.mode),
+                               "x is " + std::to_string(e.x_rows) + " x " + std::to_string(e.x_columns),
+                               "y is " + std::to_string(e.y_rows) + " x " + std::to_string(e.y_columns)}));
+    }
+    EXPECT_EQ(host_vectors(y).data, HostVectors<double>(e.y_rows, e.y_columns, 77.0).data);
+  }
+  const Kokkos::View<double*, Device> x("x", 6);
+  const Kokkos::View<double*, Device> y("y", 5);
+  EXPECT_TRUE(names(refusal([&]() { Filigree::spmv("N", 1.0, A, x, 0.0, y); }),
+                    {"Filigree::spmv", "A is 5 x 7", "x is 6 x 1", "y is 5 x 1"}));
+}
+
+TYPED_TEST(Contract, NoColumnsIsNoWork) {
+  const auto A = converted<TypeParam>(scattered<double>(5, 7, 3));
+  const View2<double, Kokkos::LayoutLeft> x("x", 7, 0);
+  const View2<double, Kokkos::LayoutLeft> y("y", 5, 0);
+  EXPECT_NO_THROW(Filigree::spmv("N", 1.0, A, x, 0.0, y));
+}
+
+TYPED_TEST(Contract, OverlapIsNamed) {
+  const auto A = converted<TypeParam>(scattered<double>(5, 5, 3));
+  const auto x = device_view<Kokkos::View<double*, Device>>(HostVectors<double>(5, 1, 77.0));
+  EXPECT_TRUE(names(refusal([&]() { Filigree::spmv("N", 1.0, A, x, 0.0, x); }),
+                    {"Filigree::spmv", "share memory", "A is 5 x 5", "x is 5 x 1", "y is 5 x 1"}));
+  EXPECT_EQ(host_list(x), std::vector<double>(5, 77.0));
+}
+
+TYPED_TEST(Contract, ModesAreStringsOrEnumerators) {
+  const auto host = scattered<double>(6, 6, 3);
+  const auto A = converted<TypeParam>(host);
+  const auto x = Random(1).vectors<double>(6, 1);
+  const auto x_view = device_view<Kokkos::View<double*, Device>>(x);
+  const HostVectors<double> ones(6, 1, 1.0);
+  const char* texts[] = {"N", "T", "C", "H"};
+  for (int i = 0; i < 4; ++i) {
+    const auto y = device_view<Kokkos::View<double*, Device>>(ones);
+    Filigree::spmv(texts[i], 1.5, A, x_view, 1.0, y);
+    EXPECT_TRUE(agrees(host_vectors(y), reference_product(all_modes[i], 1.5, host, x, 1.0, ones)));
+  }
+  const auto y = device_view<Kokkos::View<double*, Device>>(ones);
+  for (const char* text : {"X", "", "n", "NT", "N ", static_cast<const char*>(nullptr)})
+    EXPECT_TRUE(names(refusal([&]() { Filigree::spmv(text, 1.5, A, x_view, 0.0, y); }),
+                      {"Filigree::spmv", "mode is \"" + std::string(text == nullptr ? "" : text) + "\""}));
+  EXPECT_TRUE(names(refusal([&]() { Filigree::spmv(static_cast<Mode>('x'), 1.5, A, x_view, 0.0, y); }),
+                    {"Filigree::spmv", "mode is \"x\""}));
+  EXPECT_EQ(host_vectors(y).data, ones.data);
+}
+
+}  // namespace FiligreeTest

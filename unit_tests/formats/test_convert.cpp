@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// convert, to_crs and refill of every format, and what they refuse.
+#include <cstring>
+
+#include "../support/formats.hpp"
+#include "../support/tools.hpp"
+
+namespace FiligreeTest {
+
+/// What a call throws, its type checked; "nothing" if it throws nothing.
+template <class Exception, class Call>
+std::string message(const Call& call) {
+  try {
+    call();
+  } catch (const Exception& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+testing::AssertionResult holds(const std::string& text, const std::vector<std::string>& parts) {
+  for (const auto& part : parts)
+    if (text.find(part) == std::string::npos)
+      return testing::AssertionFailure() << "\"" << text << "\" does not have \"" << part << "\"";
+  return testing::AssertionSuccess();
+}
+
+template <class Case>
+class RoundTrip : public testing::Test {
+ public:
+  using Scalar = typename Case::Scalar;
+
+  static void expect_same(const HostMatrix<Scalar>& host, int block_size, const std::string& name) {
+    SCOPED_TRACE(name + ", block size " + std::to_string(block_size));
+    const auto A = converted<Case>(host, block_size);
+    EXPECT_EQ(Case::Traits::rows(A), host.row_count());
+    EXPECT_EQ(Case::Traits::columns(A), host.columns);
+    if (Case::Traits::counts_entries) {
+      EXPECT_EQ(Case::Traits::entries(A), host.entry_count());
+    }
+    const auto again = host_matrix(Filigree::to_crs(A));
+    if (keeps_entries_v<Case>)
+      EXPECT_EQ(again, host);
+    else
+      EXPECT_EQ(again, canonical(host));
+  }
+
+  /// New values, then zeros, then new values again.
+  static void expect_refills(const HostMatrix<Scalar>& host, int block_size) {
+    const auto A = converted<Case>(host, block_size);
+    auto zeros = host;
+    for (auto& row : zeros.rows)
+      for (auto& entry : row)
+        entry.value = Scalar(0);
+    Filigree::RefillOptions unchecked;
+    unchecked.check_pattern = false;
+    unsigned seed = 1;
+    for (const bool check : {true, false})
+      for (const auto& values : {with_new_values(host, ++seed), zeros, with_new_values(host, ++seed)}) {
+        const auto crs = device_crs<typename Case::Crs>(values);
+        if (check)
+          Filigree::refill(A, crs);
+        else
+          Filigree::refill(A, crs, unchecked);
+        EXPECT_EQ(canonical(host_matrix(Filigree::to_crs(A))), canonical(values))
+            << "block size " << block_size << ", checked " << check;
+      }
+  }
+};
+
+TYPED_TEST_SUITE_P(RoundTrip);
+
+TYPED_TEST_P(RoundTrip, ReturnsTheMatrix) {
+  using Scalar = typename TypeParam::Scalar;
+  for (const auto& [name, host] : all_shapes<Scalar>())
+    this->expect_same(host, 1, name);
+  this->expect_same(scattered<Scalar>(37, 29, 7), 1, "scattered");
+  if (!has_block_size_v<typename TypeParam::Options>) return;
+  for (const int b : {2, 3, 5, 8, 10}) {
+    this->expect_same(scattered<Scalar>(4 * b, 6 * b, 5), b, "divisible");
+    if (!dense_blocks_v<TypeParam>) this->expect_same(scattered<Scalar>(4 * b + 1, 6 * b - 1, 5), b, "cut");
+  }
+}
+
+TYPED_TEST_P(RoundTrip, RefillGivesNewValues) {
+  using Scalar = typename TypeParam::Scalar;
+  for (const auto& [name, host] : all_shapes<Scalar>()) {
+    SCOPED_TRACE(name);
+    this->expect_refills(host, 1);
+  }
+  if (!has_block_size_v<typename TypeParam::Options>) return;
+  this->expect_refills(scattered<Scalar>(12, 18, 5), 3);
+  if (!dense_blocks_v<TypeParam>) this->expect_refills(scattered<Scalar>(13, 19, 5), 4);
+}
+
+REGISTER_TYPED_TEST_SUITE_P(RoundTrip, ReturnsTheMatrix, RefillGivesNewValues);
+INSTANTIATE_TYPED_TEST_SUITE_P(Double, RoundTrip, AllFormatsOf<double>, CaseName);
+INSTANTIATE_TYPED_TEST_SUITE_P(ComplexFloat, RoundTrip, AllFormatsOf<Kokkos::complex<float>>, CaseName);
+
+template <class Case>
+class Convert : public testing::Test {
+ public:
+  static std::string refused_input(const typename Case::Crs& crs) {
+    return message<std::invalid_argument>(
+        [&]() { Case::convert_with(crs, any_padding<typename Case::Options>()); });
+  }
+};
+
+TYPED_TEST_SUITE(Convert, AllFormatsOf<double>, CaseName);
+
+TYPED_TEST(Convert, RefusesMatricesThatAreNone) {
+  using Crs = typename TypeParam::Crs;
+  const std::vector<double> three = {1, 2, 3};
+  const auto refused = [&](const std::vector<std::int64_t>& row_map,
+                           const std::vector<std::int64_t>& entries) {
+    return this->refused_input(crs_of_lists<Crs>(3, 4, row_map, entries, three));
+  };
+  EXPECT_EQ(refused({0, 1, 2, 3}, {0, 3, 2}), "nothing");
+  EXPECT_TRUE(holds(refused({0, 2, 1, 3}, {0, 1, 2}), {"Filigree::convert", "row 1", "2 to 1", "fall"}));
+  EXPECT_TRUE(holds(refused({0, 4, 4, 3}, {0, 1, 2}), {"Filigree::convert", "row 0", "0 to 4 of 3"}));
+  EXPECT_TRUE(holds(refused({0, -1, 2, 3}, {0, 1, 2}), {"Filigree::convert", "row 0", "-1"}));
+  EXPECT_TRUE(holds(refused({1, 1, 2, 3}, {0, 1, 2}), {"Filigree::convert", "starts with 1"}));
+  EXPECT_TRUE(holds(refused({0, 1, 2, 2}, {0, 1, 2}), {"Filigree::convert", "ends with 2", "3"}));
+  EXPECT_TRUE(holds(refused({0, 1, 2, 4}, {0, 1, 2}), {"Filigree::convert", "ends with 4", "3"}));
+  EXPECT_TRUE(
+      holds(refused({0, 1, 2, 3}, {0, -1, 2}), {"Filigree::convert", "row 1", "column -1", "0 to 3"}));
+  EXPECT_TRUE(holds(refused({0, 1, 1, 3}, {0, 1, 4}), {"Filigree::convert", "row 2", "column 4", "3 x 4"}));
+}
+
+TYPED_TEST(Convert, RefusesBlockSizesThatAreNone) {
+  if constexpr (has_block_size_v<typename TypeParam::Options>) {
+    const auto crs = device_crs(scattered<double>(12, 18, 3));
+    const auto refused = [&](int block_size) {
+      return message<std::invalid_argument>(
+          [&]() { TypeParam::convert_with(crs, any_padding<typename TypeParam::Options>(block_size)); });
+    };
+    EXPECT_TRUE(holds(refused(0), {"Filigree::convert", "block_size is 0"}));
+    EXPECT_TRUE(holds(refused(-1), {"Filigree::convert", "block_size is -1"}));
+    if (dense_blocks_v<TypeParam>) {
+      EXPECT_TRUE(holds(refused(4), {"Filigree::convert", "block_size is 4", "12 x 18", "divide"}));
+      EXPECT_TRUE(holds(refused(9), {"Filigree::convert", "block_size is 9", "12 x 18", "divide"}));
+    } else {
+      EXPECT_EQ(refused(9), "nothing");
+    }
+  } else {
+    GTEST_SKIP() << TypeParam::Traits::name() << " has no blocks.";
+  }
+}
+
+TYPED_TEST(Convert, RefusesTooMuchPadding) {
+  if (is_kokkos_kernels_v<TypeParam> && keeps_entries_v<TypeParam>) GTEST_SKIP() << "CRS has no padding.";
+  using Options = typename TypeParam::Options;
+  auto host = scattered<double>(64, 64, 2);
+  for (std::int64_t column = 0; column < 64; ++column)
+    host.rows[0].push_back({column, 1.0});
+  const auto crs = device_crs(host);
+  Options options = any_padding<Options>(8);
+  options.max_storage_ratio = Options().max_storage_ratio;
+  const std::string text = message<std::length_error>([&]() { TypeParam::convert_with(crs, options); });
+  EXPECT_TRUE(holds(text, {"Filigree::convert", "max_storage_ratio allows 3."}));
+
+  const auto A = TypeParam::convert_with(crs, any_padding<Options>(8));
+  const double bytes = static_cast<double>(TypeParam::Traits::storage_bytes(A));
+  const double crs_bytes =
+      static_cast<double>(Filigree::MatrixTraits<typename TypeParam::Crs>::storage_bytes(crs));
+  std::ostringstream numbers;
+  numbers << bytes << " bytes, " << bytes / crs_bytes << " times the " << crs_bytes << " bytes";
+  EXPECT_TRUE(holds(text, {numbers.str()}));
+  // The limit itself is allowed.
+  options.max_storage_ratio = bytes / crs_bytes * (1 + 1e-9);
+  EXPECT_NO_THROW(TypeParam::convert_with(crs, options));
+  options.max_storage_ratio = bytes / crs_bytes * (1 - 1e-9);
+  EXPECT_THROW(TypeParam::convert_with(crs, options), std::length_error);
+}
+
+TYPED_TEST(Convert, RefusesMoreThanSizeTypeCountsBeforeItAllocates) {
+  if (is_kokkos_kernels_v<TypeParam>) GTEST_SKIP() << "No padding with blocks of 1.";
+  constexpr std::int64_t rows = 3000000;
+  std::vector<std::int64_t> row_map(rows + 1, 800);
+  row_map[0] = 0;
+  std::vector<std::int64_t> entries(800);
+  for (std::int64_t i = 0; i < 800; ++i)
+    entries[static_cast<std::size_t>(i)] = i;
+  const auto crs =
+      crs_of_lists<typename TypeParam::Crs>(rows, 800, row_map, entries, std::vector<double>(800, 1.0));
+  const KokkosRecorder recorder;
+  const std::string text = message<std::length_error>(
+      [&]() { TypeParam::convert_with(crs, any_padding<typename TypeParam::Options>()); });
+  EXPECT_TRUE(holds(text, {"Filigree::convert", "2.4e+09 padded entries", "32-bit size_type"}));
+  EXPECT_LT(recorder.events().allocated_bytes, 100000000u);
+}
+
+TYPED_TEST(Convert, RefillRefusesOtherPatterns) {
+  const auto host = scattered<double>(12, 18, 3);
+  const auto A = converted<TypeParam>(host);
+  const auto before = host_matrix(Filigree::to_crs(A));
+  const auto values_before = host_list(A.values);
+  const auto refused = [&](const HostMatrix<double>& other) {
+    const auto crs = device_crs(with_new_values(other, 4));
+    return message<std::invalid_argument>([&]() { Filigree::refill(A, crs); });
+  };
+
+  EXPECT_TRUE(holds(refused(scattered<double>(13, 18, 3)), {"Filigree::refill", "12 x 18", "13 x 18"}));
+  EXPECT_TRUE(holds(refused(scattered<double>(12, 19, 3)), {"Filigree::refill", "12 x 18", "12 x 19"}));
+  auto fewer = host;
+  fewer.rows[4].pop_back();
+  const auto count = [](const HostMatrix<double>& matrix) {
+    return std::to_string(matrix.entry_count()) + (TypeParam::Traits::counts_entries ? " entries" : "");
+  };
+  EXPECT_TRUE(holds(refused(fewer), {"Filigree::refill"}));
+  if (TypeParam::Traits::counts_entries) {
+    EXPECT_TRUE(holds(refused(fewer), {count(fewer).substr(0, 2), count(host)}));
+  }
+  auto moved = host;
+  const std::int64_t old_column = moved.rows[6].front().column;
+  for (auto& entry : moved.rows[6])
+    if (entry.column == old_column) entry.column = (old_column + 1) % 18;
+  EXPECT_TRUE(holds(refused(moved), {"Filigree::refill", "row 6", TypeParam::Traits::name()}));
+  auto no_crs = host;
+  no_crs.rows[7].front().column = 18;
+  EXPECT_TRUE(holds(refused(no_crs), {"Filigree::refill", "row 7", "column 18"}));
+
+  EXPECT_EQ(host_matrix(Filigree::to_crs(A)), before);
+  const auto values_after = host_list(A.values);
+  ASSERT_EQ(values_after.size(), values_before.size());
+  EXPECT_EQ(std::memcmp(values_after.data(), values_before.data(), values_after.size() * sizeof(double)), 0);
+}
+
+TYPED_TEST(Convert, UncheckedInputConvertsTheSame) {
+  const auto host = scattered<double>(37, 29, 7);
+  auto options = any_padding<typename TypeParam::Options>();
+  options.check_input = false;
+  const auto A = TypeParam::convert_with(device_crs(host), options);
+  EXPECT_EQ(canonical(host_matrix(Filigree::to_crs(A))), canonical(host));
+}
+
+}  // namespace FiligreeTest

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The kinds of Views and execution space instances that spmv takes, for every format.
+#include "../support/formats.hpp"
+#include "../support/instances.hpp"
+
+namespace FiligreeTest {
+
+template <class Case>
+class Views : public testing::Test {
+ public:
+  using Matrix = typename Case::Matrix;
+  static HostMatrix<double> host() { return scattered<double>(23, 23, 5); }
+
+  /// A product on the part of two parent Views that Pick takes; what lies around must stay as it is.
+  template <class Pick>
+  static void expect_right(const Mode mode) {
+    const auto A = converted<Case>(host());
+    const Pick pick;
+    auto x_parent = Pick::parent(23);
+    auto y_parent = Pick::parent(23);
+    const std::int64_t columns = Filigree::Impl::column_count(pick(x_parent));
+    const auto x = Random(1).vectors<double>(23, columns);
+    const auto y = Random(2).vectors<double>(23, columns);
+    fill(x_parent, pick, x);
+    const auto y_before = fill(y_parent, pick, y);
+    Filigree::spmv(mode, 1.5, A, pick(x_parent), -0.4, pick(y_parent));
+    Kokkos::fence();
+
+    auto mirror = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), y_parent);
+    HostVectors<double> result(23, columns);
+    each(pick(mirror), result, [](double& element, double& got) { got = element; });
+    EXPECT_TRUE(agrees(result, reference_product(mode, 1.5L, host(), x, -0.4, y)))
+        << "mode " << static_cast<char>(mode);
+    auto copy = y;
+    each(pick(mirror), copy, [](double& element, double& before) { element = before; });
+    EXPECT_EQ(std::vector<double>(mirror.data(), mirror.data() + mirror.span()), y_before)
+        << "something outside of y was written";
+  }
+
+ private:
+  template <class View, class Action>
+  static void each(const View& view, HostVectors<double>& numbers, const Action& action) {
+    for (std::int64_t c = 0; c < numbers.columns; ++c)
+      for (std::int64_t row = 0; row < numbers.rows; ++row)
+        if constexpr (static_cast<int>(View::rank) == 1)
+          action(view(row), numbers(row, c));
+        else
+          action(view(row, c), numbers(row, c));
+  }
+
+  template <class Parent, class Pick>
+  static std::vector<double> fill(const Parent& parent, const Pick& pick, HostVectors<double> numbers) {
+    auto mirror = Kokkos::create_mirror_view(parent);
+    std::fill(mirror.data(), mirror.data() + mirror.span(), 77.0);
+    each(pick(mirror), numbers, [](double& element, double& number) { element = number; });
+    Kokkos::deep_copy(parent, mirror);
+    return {mirror.data(), mirror.data() + mirror.span()};
+  }
+};
+
+TYPED_TEST_SUITE(Views, AllFormatsOf<double>, CaseName);
+
+struct ColumnOfRight {
+  static auto parent(int rows) { return View2<double, Kokkos::LayoutRight>("parent", rows, 2); }
+  template <class Parent>
+  auto operator()(const Parent& parent) const {
+    return Kokkos::subview(parent, Kokkos::ALL, 1);
+  }
+};
+struct RowOfLeft {
+  static auto parent(int rows) { return View2<double, Kokkos::LayoutLeft>("parent", 3, rows); }
+  template <class Parent>
+  auto operator()(const Parent& parent) const {
+    return Kokkos::subview(parent, 1, Kokkos::ALL);
+  }
+};
+struct RowOfRight {
+  static auto parent(int rows) { return View2<double, Kokkos::LayoutRight>("parent", 3, rows); }
+  template <class Parent>
+  auto operator()(const Parent& parent) const {
+    return Kokkos::subview(parent, 1, Kokkos::ALL);
+  }
+};
+struct MiddleOfLeft {
+  static auto parent(int rows) { return View2<double, Kokkos::LayoutLeft>("parent", rows + 5, 7); }
+  template <class Parent>
+  auto operator()(const Parent& parent) const {
+    return Kokkos::subview(parent, std::make_pair(2, static_cast<int>(parent.extent(0)) - 3),
+                           std::make_pair(1, 6));
+  }
+};
+/// One column of rank 2, which is no LayoutStride and not contiguous either.
+struct OneColumnOfRight {
+  static auto parent(int rows) { return View2<double, Kokkos::LayoutRight>("parent", rows, 3); }
+  template <class Parent>
+  auto operator()(const Parent& parent) const {
+    return Kokkos::subview(parent, Kokkos::ALL, std::make_pair(1, 2));
+  }
+};
+struct BothStrided {
+  static auto parent(int rows) {
+    return Kokkos::View<double***, Kokkos::LayoutRight, Device>("parent", rows, 3, 2);
+  }
+  template <class Parent>
+  auto operator()(const Parent& parent) const {
+    return Kokkos::subview(parent, Kokkos::ALL, Kokkos::ALL, 1);
+  }
+};
+
+TYPED_TEST(Views, MayBeStrided) {
+  for (const Mode mode : {Mode::NoTranspose, Mode::Transpose}) {
+    this->template expect_right<RowOfRight>(mode);
+    this->template expect_right<MiddleOfLeft>(mode);
+    if constexpr (takes_layout_stride_v<TypeParam>) {
+      this->template expect_right<OneColumnOfRight>(mode);
+      this->template expect_right<BothStrided>(mode);
+      this->template expect_right<ColumnOfRight>(mode);
+      this->template expect_right<RowOfLeft>(mode);
+    }
+  }
+}
+
+TYPED_TEST(Views, MayBeConstAndUnmanaged) {
+  const auto host = this->host();
+  const auto A = converted<TypeParam>(host);
+  const auto x = Random(1).vectors<double>(23, 1);
+  const auto y = Random(2).vectors<double>(23, 1);
+  const auto x_view = device_view<View1<double, Kokkos::LayoutLeft>>(x);
+  const auto y_view = device_view<View1<double, Kokkos::LayoutLeft>>(y);
+  const Kokkos::View<const double*, Device, Kokkos::MemoryTraits<Kokkos::RandomAccess>> const_x = x_view;
+  const Kokkos::View<double*, Device, Kokkos::MemoryTraits<Kokkos::Unmanaged>> unmanaged_y(y_view.data(), 23);
+  Filigree::spmv("N", 1.5, A, const_x, -0.4, unmanaged_y);
+  EXPECT_TRUE(agrees(host_vectors(y_view), reference_product(Mode::NoTranspose, 1.5L, host, x, -0.4, y)));
+}
+
+TYPED_TEST(Views, MayInterleave) {
+  if constexpr (takes_layout_stride_v<TypeParam>) {
+    const auto host = this->host();
+    const auto A = converted<TypeParam>(host);
+    const auto x = Random(1).vectors<double>(23, 1);
+    const auto y = Random(2).vectors<double>(23, 1);
+    HostVectors<double> both(23, 2);
+    std::copy(x.data.begin(), x.data.end(), both.data.begin());
+    std::copy(y.data.begin(), y.data.end(), both.data.begin() + 23);
+    const auto parent = device_view<View2<double, Kokkos::LayoutRight>>(both);
+    Filigree::spmv("N", 1.5, A, Kokkos::subview(parent, Kokkos::ALL, 0), -0.4,
+                   Kokkos::subview(parent, Kokkos::ALL, 1));
+    const auto after = host_vectors(parent);
+    HostVectors<double> result(23, 1);
+    std::copy_n(after.data.begin() + 23, 23, result.data.begin());
+    EXPECT_TRUE(agrees(result, reference_product(Mode::NoTranspose, 1.5L, host, x, -0.4, y)));
+    EXPECT_TRUE(std::equal(x.data.begin(), x.data.end(), after.data.begin())) << "x was written";
+  } else {
+    GTEST_SKIP() << "KokkosSparse::spmv of " << TypeParam::Traits::name() << " takes no LayoutStride.";
+  }
+}
+
+TYPED_TEST(Views, MustNotOverlap) {
+  const auto A = converted<TypeParam>(this->host());
+  const auto memory = device_view<View1<double, Kokkos::LayoutLeft>>(Random(1).vectors<double>(40, 1));
+  const auto before = host_list(memory);
+  const auto from = [&](int first) { return Kokkos::subview(memory, std::make_pair(first, first + 23)); };
+  EXPECT_THROW(Filigree::spmv("N", 1.0, A, from(3), 0.0, from(3)), std::invalid_argument);
+  EXPECT_THROW(Filigree::spmv("T", 1.0, A, from(0), 0.0, from(17)), std::invalid_argument);
+  EXPECT_THROW(Filigree::spmv("N", 1.0, A, from(17), 0.0, from(0)), std::invalid_argument);
+  EXPECT_EQ(host_list(memory), before);
+}
+
+TYPED_TEST(Views, OfAnotherInstance) {
+  const auto host = this->host();
+  const ExecutionSpace instance = another_instance();
+  const auto crs = device_crs(host);
+  const auto A = TypeParam::convert_with(instance, crs, any_padding<typename TypeParam::Options>());
+  const auto new_host = with_new_values(host, 9);
+  const auto new_crs = device_crs(new_host);
+  const auto x = Random(1).vectors<double>(23, 5);
+  const auto y = Random(2).vectors<double>(23, 5);
+  const auto x_view = device_view<View2<double, Kokkos::LayoutLeft>>(x);
+  const auto y_view = device_view<View2<double, Kokkos::LayoutLeft>>(y);
+  Filigree::refill(instance, A, new_crs);
+  Filigree::spmv(instance, "N", 1.5, A, x_view, -0.4, y_view);
+  const auto again = Filigree::to_crs(instance, A);
+  instance.fence();
+  EXPECT_TRUE(agrees(host_vectors(y_view), reference_product(Mode::NoTranspose, 1.5L, new_host, x, -0.4, y)));
+  EXPECT_EQ(canonical(host_matrix(again)), canonical(new_host));
+}
+
+}  // namespace FiligreeTest

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// 64-bit columns and offsets.
+#include "../support/formats.hpp"
+
+namespace FiligreeTest {
+
+template <class Case>
+class WideTypes : public testing::Test {};
+
+using WideCases = AllFormatsOf<double, std::int64_t, std::size_t>;
+TYPED_TEST_SUITE(WideTypes, WideCases, CaseName);
+
+TYPED_TEST(WideTypes, ConvertMultiplyAndReturn) {
+  const auto host = scattered<double>(37, 29, 7);
+  const auto A = converted<TypeParam>(host);
+  for (const Mode mode : all_modes)
+    for (const int columns : {0, 3})
+      EXPECT_TRUE(multiplies<Kokkos::LayoutLeft>(A, host, {mode, 1.5, 0.5, columns}));
+  EXPECT_EQ(canonical(host_matrix(Filigree::to_crs(A))), canonical(host));
+  const auto new_host = with_new_values(host, 3);
+  Filigree::refill(A, device_crs<typename TypeParam::Crs>(new_host));
+  EXPECT_TRUE(multiplies<Kokkos::LayoutLeft>(A, new_host, {Mode::NoTranspose, 1.5, 0.5, 0}));
+}
+
+}  // namespace FiligreeTest

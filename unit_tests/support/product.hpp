@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Products on the device beside a reference in long double with an error bound for every element.
+#ifndef FILIGREE_TEST_PRODUCT_HPP
+#define FILIGREE_TEST_PRODUCT_HPP
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <complex>
+#include <filigree/convert.hpp>
+#include <filigree/spmv.hpp>
+#include <limits>
+
+#include "host_matrix.hpp"
+
+namespace FiligreeTest {
+
+using Filigree::Mode;
+using Wide = std::complex<long double>;
+
+constexpr Mode all_modes[] = {Mode::NoTranspose, Mode::Transpose, Mode::Conjugate, Mode::ConjugateTranspose};
+
+template <class T>
+Wide wide(const T& value) {
+  if constexpr (Filigree::Impl::is_complex_v<T>)
+    return {value.real(), value.imag()};
+  else
+    return {value, 0};
+}
+
+inline bool is_finite(const Wide& value) {
+  return std::isfinite(value.real()) && std::isfinite(value.imag());
+}
+
+template <class T>
+constexpr T not_a_number() {
+  return T(std::numeric_limits<Filigree::Impl::real_t<T>>::quiet_NaN());
+}
+template <class T>
+constexpr T infinity() {
+  return T(std::numeric_limits<Filigree::Impl::real_t<T>>::infinity());
+}
+
+/// A factor that is neither 0 nor 1, complex where T is.
+template <class T>
+T other_factor(double real) {
+  if constexpr (Filigree::Impl::is_complex_v<T>)
+    return T(static_cast<Filigree::Impl::real_t<T>>(real), Filigree::Impl::real_t<T>(-0.75));
+  else
+    return static_cast<T>(real);
+}
+
+/// beta*y + alpha*op(A)*x in long double, and for each element by how much a right product may miss it.
+struct Reference {
+  HostVectors<Wide> value;
+  HostVectors<long double> bound;
+};
+
+/// An element is the sum of n products and beta*y. Each sum rounds by eps/2 of what it has so far, at most
+/// n + 1 sums, and each of the up to three complex products by sqrt(5) eps/2: together less than (n + 3) eps
+/// times the sum of all magnitudes, in any order of the additions. y is the least precise of all types.
+template <class Scalar, class X, class Y>
+Reference reference_product(Mode mode, const Wide& alpha, const HostMatrix<Scalar>& A,
+                            const HostVectors<X>& x, const Wide& beta, const HostVectors<Y>& y) {
+  Reference result{HostVectors<Wide>(y.rows, y.columns), HostVectors<long double>(y.rows, y.columns)};
+  const bool transpose = mode == Mode::Transpose || mode == Mode::ConjugateTranspose;
+  const bool conjugate = mode == Mode::Conjugate || mode == Mode::ConjugateTranspose;
+  for (std::int64_t c = 0; c < y.columns; ++c) {
+    std::vector<std::int64_t> terms(static_cast<std::size_t>(y.rows), 0);
+    for (std::int64_t row = 0; row < A.row_count(); ++row)
+      for (const auto& entry : A.rows[static_cast<std::size_t>(row)]) {
+        if (alpha == Wide(0)) continue;
+        const std::int64_t to = transpose ? entry.column : row;
+        const Wide a = conjugate ? std::conj(wide(entry.value)) : wide(entry.value);
+        const Wide product = alpha * a * wide(x(transpose ? row : entry.column, c));
+        result.value(to, c) += product;
+        result.bound(to, c) += std::abs(product);
+        ++terms[static_cast<std::size_t>(to)];
+      }
+    for (std::int64_t row = 0; row < y.rows; ++row) {
+      if (beta != Wide(0)) {
+        result.value(row, c) += beta * wide(y(row, c));
+        result.bound(row, c) += std::abs(beta * wide(y(row, c)));
+      }
+      result.bound(row, c) *= static_cast<long double>(terms[static_cast<std::size_t>(row)] + 3) *
+                              std::numeric_limits<Filigree::Impl::real_t<Y>>::epsilon();
+    }
+  }
+  return result;
+}
+
+/// Whether a product is as near to its reference as the bound says, and not finite where the reference is
+/// not.
+template <class Y>
+testing::AssertionResult agrees(const HostVectors<Y>& product, const Reference& reference) {
+  for (std::int64_t c = 0; c < product.columns; ++c)
+    for (std::int64_t row = 0; row < product.rows; ++row) {
+      const Wide got = wide(product(row, c));
+      const Wide expected = reference.value(row, c);
+      const bool right =
+          is_finite(expected) ? std::abs(got - expected) <= reference.bound(row, c) : !is_finite(got);
+      if (!right)
+        return testing::AssertionFailure() << "y(" << row << ", " << c << ") is " << got << ", it should be "
+                                           << expected << " within " << reference.bound(row, c);
+    }
+  return testing::AssertionSuccess();
+}
+
+/// Host numbers in a View of rank 1 or 2, and back.
+template <class View, class T>
+View device_view(const HostVectors<T>& host) {
+  View view = [&]() {
+    if constexpr (static_cast<int>(View::rank) == 1)
+      return View("vector", host.rows);
+    else
+      return View("vectors", host.rows, host.columns);
+  }();
+  auto mirror = Kokkos::create_mirror_view(view);
+  for (std::int64_t c = 0; c < host.columns; ++c)
+    for (std::int64_t row = 0; row < host.rows; ++row)
+      if constexpr (static_cast<int>(View::rank) == 1)
+        mirror(row) = host(row, c);
+      else
+        mirror(row, c) = host(row, c);
+  Kokkos::deep_copy(view, mirror);
+  return view;
+}
+
+template <class View>
+HostVectors<typename View::non_const_value_type> host_vectors(const View& view) {
+  Kokkos::fence();
+  auto mirror = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
+  HostVectors<typename View::non_const_value_type> host(view.extent(0), Filigree::Impl::column_count(view));
+  for (std::int64_t c = 0; c < host.columns; ++c)
+    for (std::int64_t row = 0; row < host.rows; ++row)
+      if constexpr (static_cast<int>(View::rank) == 1)
+        host(row, c) = mirror(row);
+      else
+        host(row, c) = mirror(row, c);
+  return host;
+}
+
+template <class T, class Layout>
+using View1 = Kokkos::View<T*, Layout, Device>;
+template <class T, class Layout>
+using View2 = Kokkos::View<T**, Layout, Device>;
+
+/// spmv on new Views of rank 1 or 2. Returns y.
+template <template <class, class> class View, class Layout, class Matrix, class X, class Y, class Factor>
+HostVectors<Y> multiply(Mode mode, const Factor& alpha, const Matrix& A, const HostVectors<X>& x,
+                        const Factor& beta, const HostVectors<Y>& y) {
+  auto x_view = device_view<View<X, Layout>>(x);
+  auto y_view = device_view<View<Y, Layout>>(y);
+  Filigree::spmv(mode, alpha, A, x_view, beta, y_view);
+  return host_vectors(y_view);
+}
+
+/// What of a product a test may choose.
+template <class Scalar>
+struct Product {
+  Mode mode = Mode::NoTranspose;
+  Scalar alpha = Scalar(1);
+  Scalar beta = Scalar(0);
+  int columns = 0;  ///< of Views of rank 2; 0 stands for rank 1
+
+  friend std::ostream& operator<<(std::ostream& out, const Product& product) {
+    return out << "mode " << static_cast<char>(product.mode) << ", alpha " << product.alpha << ", beta "
+               << product.beta << ", "
+               << (product.columns == 0 ? std::string("rank 1")
+                                        : std::to_string(product.columns) + " columns");
+  }
+};
+
+/// Rows that x and y must have.
+template <class Scalar>
+std::int64_t x_rows(const HostMatrix<Scalar>& A, Mode mode) {
+  return Filigree::Impl::is_transpose(mode) ? A.row_count() : A.columns;
+}
+template <class Scalar>
+std::int64_t y_rows(const HostMatrix<Scalar>& A, Mode mode) {
+  return Filigree::Impl::is_transpose(mode) ? A.columns : A.row_count();
+}
+
+/// Whether A multiplies the given x like the host matrix does. Where beta is 0, y holds NaN before.
+template <class Layout, class Matrix, class Scalar, class X, class Factor>
+testing::AssertionResult multiplies_vectors(const Matrix& A, const HostMatrix<Scalar>& host,
+                                            const Product<Factor>& product, const HostVectors<X>& x) {
+  using Y = X;
+  HostVectors<Y> y(y_rows(host, product.mode), x.columns, not_a_number<Y>());
+  if (product.beta != Factor(0)) y = Random(11).vectors<Y>(y.rows, y.columns);
+  const auto result = product.columns == 0
+                          ? multiply<View1, Layout>(product.mode, product.alpha, A, x, product.beta, y)
+                          : multiply<View2, Layout>(product.mode, product.alpha, A, x, product.beta, y);
+  const auto same =
+      agrees(result, reference_product(product.mode, wide(product.alpha), host, x, wide(product.beta), y));
+  if (same) return same;
+  return testing::AssertionFailure() << product << ": " << same.message();
+}
+
+/// The same with some x; where alpha is 0, x is NaN.
+template <class Layout, class Matrix, class Scalar>
+testing::AssertionResult multiplies(const Matrix& A, const HostMatrix<Scalar>& host,
+                                    const Product<Scalar>& product) {
+  const std::int64_t rows = x_rows(host, product.mode);
+  const std::int64_t columns = product.columns == 0 ? 1 : product.columns;
+  if (product.alpha == Scalar(0))
+    return multiplies_vectors<Layout>(A, host, product,
+                                      HostVectors<Scalar>(rows, columns, not_a_number<Scalar>()));
+  return multiplies_vectors<Layout>(A, host, product, Random(5).vectors<Scalar>(rows, columns));
+}
+
+}  // namespace FiligreeTest
+
+#endif
