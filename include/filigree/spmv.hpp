@@ -57,22 +57,20 @@ void check_spmv(Mode mode, const Matrix& A, const XView& x, const YView& y) {
 /// a matrix of any format of AllFormats.
 ///
 /// @param exec   instance that the kernels are queued on; spmv neither fences, allocates nor asks the device
-///               anything. (A CRS or BSR matrix goes to KokkosSparse::spmv, which may, where that gets it
-///               right.)
+///               anything. (A CRS or BSR matrix goes to the kernels of Kokkos Kernels, where they get it
+///               right; before 4.3 these take no instance and need fences.)
 /// @param mode   "N": A, "T": its transpose, "C": its conjugate, "H": its conjugate transpose; or a Mode.
 /// @param alpha  factor of the product; 0 means that neither A nor x is read.
 /// @param A      m x n matrix.
 /// @param x      View of rank 1 or 2, n rows (m in modes T and H), any layout and stride.
 /// @param beta   factor of y; 0 means that y is overwritten, whatever it holds.
 /// @param y      View of the rank of x, m rows (n in modes T and H) and as many columns as x; must not share
-/// memory
-///               with x.
+///               memory with x.
 ///
 /// Sums are made in the wider of the scalar types of A, x and y; where modes T and H add to y with atomics
 /// (ELL, and CRS where Kokkos Kernels do not multiply it) each addition rounds to the type of y. Mode N gives
-/// the same bits on every run, but for CRS and BSR in Kokkos Kernels with cuSPARSE, which does not promise
-/// it. What a format stores as padding never reads x into a sum. The cost is one read of A for each four
-/// columns of x.
+/// the same bits on every run. What a format stores as padding never reads x into a sum. The cost is one read
+/// of A for each four columns of x.
 ///
 /// Throws std::invalid_argument for an unknown mode, extents that do not fit and x that overlaps y, with
 /// nothing written.
@@ -122,7 +120,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> spmv(const E
                   "Filigree::spmv: x and y of a BSR matrix must have its scalar type and no LayoutStride, as "
                   "Kokkos Kernels multiply it.");
     if constexpr (Impl::kokkos_kernels_take_v<Matrix, XView, YView>)
-      if (!Impl::has_own_kernel_v<Matrix> || Impl::kokkos_kernels_can(mode, A, x, y)) {
+      if (!Impl::has_own_kernel_v<Matrix> || Impl::kokkos_kernels_can<Matrix>(mode, x, y)) {
         Impl::kokkos_kernels_spmv(exec, mode, wide_alpha, A, x, wide_beta, y);
         return;
       }

@@ -19,11 +19,11 @@
 #define FILIGREE_HAS_BSR 0
 #endif
 
-/// 1 where KokkosSparse::spmv takes an execution space instance (4.2 and newer), else 0.
-#if KOKKOS_VERSION >= 40200
-#define FILIGREE_KOKKOS_KERNELS_TAKES_INSTANCE 1
+/// 1 where KokkosSparse::spmv takes an execution space instance and an SPMVHandle (4.3 and newer), else 0.
+#if KOKKOS_VERSION >= 40300
+#define FILIGREE_KOKKOS_KERNELS_TAKES_HANDLE 1
 #else
-#define FILIGREE_KOKKOS_KERNELS_TAKES_INSTANCE 0
+#define FILIGREE_KOKKOS_KERNELS_TAKES_HANDLE 0
 #endif
 
 /// 1 where the host kernels of KokkosSparse::spmv take the conjugate of A in mode C (3.7 and newer), else 0.

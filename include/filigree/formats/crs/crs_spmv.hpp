@@ -21,8 +21,9 @@
 namespace Filigree {
 namespace Impl {
 
-/// KokkosSparse::spmv, of CRS and BSR, on the given instance. Kokkos Kernels that take none run on the
-/// default instance, between two fences.
+/// KokkosSparse::spmv, of CRS and BSR, on the given instance. By Kokkos Kernels' own kernels, also where they
+/// were built with cuSPARSE: that allocates on each call and does not give the same bits on each run. Kokkos
+/// Kernels that take no instance run on the default one, between two fences.
 template <class ExecutionSpace, class Matrix, class XView, class YView, class Accumulator>
 void kokkos_kernels_spmv(const ExecutionSpace& exec, Mode mode, const Accumulator& alpha, const Matrix& A,
                          const XView& x, const Accumulator& beta, const YView& y) {
@@ -30,14 +31,17 @@ void kokkos_kernels_spmv(const ExecutionSpace& exec, Mode mode, const Accumulato
   const char name[] = {static_cast<char>(mode), '\0'};
   const auto a = narrow<coefficient_type>(alpha);
   const auto b = narrow<coefficient_type>(beta);
-  // Kokkos Kernels may scale y by 0 here, which keeps a NaN.
-  if (is_transpose(mode) && b == coefficient_type(0))
+  // But for mode N Kokkos Kernels may multiply y by 0 here, which keeps a NaN.
+  if (mode != Mode::NoTranspose && b == coefficient_type(0))
     scale(exec, beta, multi_vector(y), static_cast<std::int64_t>(y.extent(0)), column_count(y));
-#if FILIGREE_KOKKOS_KERNELS_TAKES_INSTANCE
-  KokkosSparse::spmv(exec, name, a, A, x, b, y);
+#if FILIGREE_KOKKOS_KERNELS_TAKES_HANDLE
+  KokkosSparse::SPMVHandle<ExecutionSpace, Matrix, XView, YView> handle(KokkosSparse::SPMV_NATIVE);
+  KokkosSparse::spmv(exec, &handle, name, a, A, x, b, y);
 #else
+  KokkosKernels::Experimental::Controls controls;
+  controls.setParameter("algorithm", "native");
   exec.fence();
-  KokkosSparse::spmv(name, a, A, x, b, y);
+  KokkosSparse::spmv(controls, name, a, A, x, b, y);
   ExecutionSpace().fence();
 #endif
 }
@@ -51,19 +55,14 @@ constexpr bool kokkos_kernels_take_v =
     !std::is_same<typename XView::array_layout, Kokkos::LayoutStride>::value &&
     !std::is_same<typename YView::array_layout, Kokkos::LayoutStride>::value;
 
-/// Whether Kokkos Kernels get a product of these types right. On a host they take the stride of a single
-/// column for 1; before 3.7 their Serial kernel multiplies by A where the mode asks for its conjugate;
-/// cuSPARSE, which they call where they were built with it, takes no matrix with more entries than places, as
-/// one with duplicates may have.
+/// Whether Kokkos Kernels get a product of these types right: on a host they take the stride of a single
+/// column for 1, and before 3.7 their Serial kernel multiplies by A where the mode asks for its conjugate.
 template <class Matrix, class XView, class YView>
-bool kokkos_kernels_can(Mode mode, const Matrix& A, const XView& x, const YView& y) {
-  using Traits = MatrixTraits<Matrix>;
+bool kokkos_kernels_can(Mode mode, const XView& x, const YView& y) {
   const bool strided = column_count(x) == 1 &&
                        ((x.extent(0) > 1 && x.stride(0) != 1) || (y.extent(0) > 1 && y.stride(0) != 1));
-  const bool conjugate = is_complex_v<typename Traits::value_type> && mode == Mode::Conjugate;
-  const bool crowded = static_cast<double>(Traits::entries(A)) >
-                       static_cast<double>(Traits::rows(A)) * static_cast<double>(Traits::columns(A));
-  return !strided && (FILIGREE_KOKKOS_KERNELS_CONJUGATES || !conjugate) && !crowded;
+  const bool conjugate = is_complex_v<typename MatrixTraits<Matrix>::value_type> && mode == Mode::Conjugate;
+  return !strided && (FILIGREE_KOKKOS_KERNELS_CONJUGATES || !conjugate);
 }
 
 /// The product of a CRS matrix where Kokkos Kernels do not get it right: one lane a row; modes T and H with
