@@ -79,11 +79,15 @@ class KokkosRecorder {
   static void pop_region() { --events().open_regions; }
   static void allocate(const Kokkos_Profiling_SpaceHandle, const char* name, const void*,
                        const std::uint64_t bytes) {
+    // Kokkos' CUDA backend reports the scratch memory of each team launch, of no bytes where there is none.
+    if (bytes == 0) return;
     events().allocations.push_back(name);
     events().allocated_bytes += bytes;
     ++events().live_allocations;
   }
-  static void deallocate(const Kokkos_Profiling_SpaceHandle, const char*, const void*, const std::uint64_t) {
+  static void deallocate(const Kokkos_Profiling_SpaceHandle, const char*, const void*,
+                         const std::uint64_t bytes) {
+    if (bytes == 0) return;
     --events().live_allocations;
   }
 };
