@@ -10,7 +10,7 @@ fail() { echo "test_filigree_spmv: $*" >&2; exit 1; }
 for scalar in float double complex_float complex_double; do
   "$tool" --grid=6x5x4 --stencil=7pt --dof=3 --scalar=$scalar --benchmark_min_time=0.001 \
     --benchmark_out="$work/$scalar.json" --benchmark_out_format=json > "$work/out" 2> "$work/err"
-  for format in crs ell cds; do
+  for format in crs crs_balanced coo ell sell hyb hec jds dia cds bell; do
     grep -q "\"name\": \"spmv/$format/$scalar/7pt_6x5x4_dof3/manual_time\"" "$work/$scalar.json" ||
       fail "no benchmark of $format in $scalar"
   done
@@ -18,8 +18,16 @@ for scalar in float double complex_float complex_double; do
     conversion_in_products; do
     grep -q "\"$counter\"" "$work/$scalar.json" || fail "no counter $counter"
   done
-  tail -n 1 "$work/out" | grep -Eq '^use (crs|bsr|ell|cds)$' || fail "the last line is: $(tail -n 1 "$work/out")"
+  tail -n 1 "$work/out" | grep -Eq '^use [a-z_]+$' || fail "the last line is: $(tail -n 1 "$work/out")"
 done
+
+# Variants have names of their own, alone or all together.
+"$tool" --grid=6x5x4 --dof=3 --variants --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
+for format in sell sell_short jds_ell ellpack ellr_t8 crs_lanes32 hyb_least_bytes hec_third_of_rows; do
+  grep -q "^spmv/$format/double/" "$work/out" || fail "--variants has no $format"
+done
+"$tool" --grid=6x5x4 --format=ellr_t4,sell_sorted --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
+[ "$(grep -c '^spmv/' "$work/out")" = 2 ] || fail "two names are not two benchmarks"
 
 # One long row: ELL refuses, the run does not.
 { echo '%%MatrixMarket matrix coordinate real general'; echo '200 200 399'
@@ -33,6 +41,10 @@ grep -q 'spmv/crs/double/arrow' "$work/out" || fail "no benchmark of crs for the
 "$tool" --grid=8x8 --format=cds --benchmark_min_time=0.001 --benchmark_format=json > "$work/out" 2> "$work/err"
 tail -n 1 "$work/out" | grep -q '^}$' || fail "the table is in the JSON"
 grep -q '^use cds$' "$work/err" || fail "no table beside the JSON"
+
+# A wrong name is refused before anything is made, with those that are right.
+if "$tool" --grid=4000x4000x4000 --format=cds,unknown > "$work/out" 2> "$work/err"; then fail "unknown was accepted"; fi
+grep -q '"unknown" is none of crs, .*, cds' "$work/err" || fail "no list of names: $(cat "$work/err")"
 
 # What cannot be done ends with a message and a code.
 for bad in --grid=0x4 --grid=4 --stencil=9pt --dof=none --scalar=half --format=unknown --matrix=/nonexistent.mtx \

@@ -57,6 +57,27 @@ auto convert(const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
   return convert<Format>(typename KokkosSparse::CrsMatrix<S, O, D, M, Z>::execution_space(), crs, options);
 }
 
+/// The same from coordinates, with the options of the conversion from CRS. A row map is made first, which
+/// takes rows + 1 offsets while the conversion runs; its values and columns are those of the COO matrix.
+/// Fences exec.
+template <template <class, class, class, class, class> class Format, class ExecutionSpace, class S, class O,
+          class D, class M, class Z>
+auto convert(const ExecutionSpace& exec, const CooMatrix<S, O, D, M, Z>& coo,
+             const convert_options_t<Format, KokkosSparse::CrsMatrix<S, O, D, void, Z>>& options = {}) {
+  auto result = convert<Format>(exec, Impl::crs_that_shares(exec, coo), options);
+  // The row map is freed on return, which is no event of exec.
+  exec.fence();
+  return result;
+}
+
+/// The same on the default instance of the execution space of the COO matrix.
+template <template <class, class, class, class, class> class Format, class S, class O, class D, class M,
+          class Z>
+auto convert(const CooMatrix<S, O, D, M, Z>& coo,
+             const convert_options_t<Format, KokkosSparse::CrsMatrix<S, O, D, void, Z>>& options = {}) {
+  return convert<Format>(typename CooMatrix<S, O, D, M, Z>::execution_space(), coo, options);
+}
+
 /// A matrix of any format as a CRS matrix, made on the device; new but for a CRS matrix, which shares its
 /// Views. Where a format cannot tell a stored zero from padding (CDS, BSR) zeros are left out. Fences exec;
 /// the last kernel may still run on return.

@@ -4,18 +4,42 @@
 #ifndef FILIGREE_FORMATS_HPP
 #define FILIGREE_FORMATS_HPP
 
+#include "filigree/formats/bell/bell_convert.hpp"
+#include "filigree/formats/bell/bell_matrix.hpp"
+#include "filigree/formats/bell/bell_spmv.hpp"
 #include "filigree/formats/bsr/bsr_convert.hpp"
 #include "filigree/formats/bsr/bsr_matrix.hpp"
 #include "filigree/formats/bsr/bsr_spmv.hpp"
 #include "filigree/formats/cds/cds_convert.hpp"
 #include "filigree/formats/cds/cds_matrix.hpp"
 #include "filigree/formats/cds/cds_spmv.hpp"
+#include "filigree/formats/coo/coo_convert.hpp"
+#include "filigree/formats/coo/coo_matrix.hpp"
+#include "filigree/formats/coo/coo_spmv.hpp"
 #include "filigree/formats/crs/crs_convert.hpp"
 #include "filigree/formats/crs/crs_matrix.hpp"
 #include "filigree/formats/crs/crs_spmv.hpp"
+#include "filigree/formats/crs_kernel/crs_kernel_convert.hpp"
+#include "filigree/formats/crs_kernel/crs_kernel_matrix.hpp"
+#include "filigree/formats/crs_kernel/crs_kernel_spmv.hpp"
+#include "filigree/formats/dia/dia_convert.hpp"
+#include "filigree/formats/dia/dia_matrix.hpp"
+#include "filigree/formats/dia/dia_spmv.hpp"
 #include "filigree/formats/ell/ell_convert.hpp"
 #include "filigree/formats/ell/ell_matrix.hpp"
 #include "filigree/formats/ell/ell_spmv.hpp"
+#include "filigree/formats/hec/hec_convert.hpp"
+#include "filigree/formats/hec/hec_matrix.hpp"
+#include "filigree/formats/hec/hec_spmv.hpp"
+#include "filigree/formats/hyb/hyb_convert.hpp"
+#include "filigree/formats/hyb/hyb_matrix.hpp"
+#include "filigree/formats/hyb/hyb_spmv.hpp"
+#include "filigree/formats/jds/jds_convert.hpp"
+#include "filigree/formats/jds/jds_matrix.hpp"
+#include "filigree/formats/jds/jds_spmv.hpp"
+#include "filigree/formats/sell/sell_convert.hpp"
+#include "filigree/formats/sell/sell_matrix.hpp"
+#include "filigree/formats/sell/sell_spmv.hpp"
 
 namespace Filigree {
 
@@ -34,7 +58,9 @@ using AllFormats = FormatList<Format<CrsMatrix>,
 #if FILIGREE_HAS_BSR
                               Format<BsrMatrix>,
 #endif
-                              Format<EllMatrix>, Format<CdsMatrix>>;
+                              Format<CrsKernelMatrix>, Format<CooMatrix>, Format<EllMatrix>,
+                              Format<SellMatrix>, Format<HybMatrix>, Format<HecMatrix>, Format<JdsMatrix>,
+                              Format<DiaMatrix>, Format<CdsMatrix>, Format<BellMatrix>>;
 
 /// Calls visit(Format<...>{}) for each format of a list, in its order.
 template <class Visit, class... Formats>

@@ -160,23 +160,53 @@ struct HasBlockSize : std::false_type {};
 template <class FormatOptions>
 struct HasBlockSize<FormatOptions, std::void_t<decltype(FormatOptions::block_size)>> : std::true_type {};
 
-/// One format: converts, checks, and registers its benchmark, which fills the row when it runs.
 template <class Problem, class FormatTag>
-void add_format(const std::shared_ptr<Problem>& problem, const Options& options, double bandwidth,
-                std::vector<std::shared_ptr<Row>>& rows, FormatTag) {
+using matrix_of = typename FormatTag::template matrix<typename Problem::crs_type::value_type, int,
+                                                      typename Problem::crs_type::device_type, void, int>;
+
+/// The variants of a format that the options ask for, by the name that stands for each.
+template <class Problem, class FormatTag>
+auto wanted_variants(const Options& options) {
+  using Traits = Filigree::MatrixTraits<matrix_of<Problem, FormatTag>>;
+  auto variants = Filigree::variants_of<typename Traits::options_type>();
+  for (auto& variant : variants)
+    if (variant.name.empty()) variant.name = Traits::name();
+  variants.erase(std::remove_if(variants.begin(), variants.end(),
+                                [&](const auto& variant) {
+                                  return !options.wants(variant.name, variant.name == Traits::name());
+                                }),
+                 variants.end());
+  return variants;
+}
+
+/// Throws std::invalid_argument for a name in --format that stands for nothing.
+template <class Problem>
+void check_format_names(const Options& options) {
+  std::vector<std::string> known;
+  Options all;
+  all.variants = true;
+  Filigree::for_each_format(Filigree::AllFormats(), [&](auto format) {
+    for (const auto& variant : wanted_variants<Problem, decltype(format)>(all))
+      known.push_back(variant.name);
+  });
+  for (const std::string& name : options.formats)
+    check_word("--format", name, known);
+}
+
+/// One variant of a format: converts, checks, and registers its benchmark, which fills the row when it runs.
+template <class Problem, class FormatTag, class FormatOptions>
+void add_variant(const std::shared_ptr<Problem>& problem, const Options& options, double bandwidth,
+                 std::vector<std::shared_ptr<Row>>& rows, FormatTag, const std::string& name,
+                 FormatOptions convert_options) {
   using crs_type = typename Problem::crs_type;
-  using matrix_type = typename FormatTag::template matrix<typename crs_type::value_type, int,
-                                                          typename crs_type::device_type, void, int>;
+  using matrix_type = matrix_of<Problem, FormatTag>;
   using Traits = Filigree::MatrixTraits<matrix_type>;
   using execution_space = typename Problem::execution_space;
-  const std::string name = Traits::name();
-  if (!options.wants(name)) return;
   auto row = std::make_shared<Row>();
   row->format = name;
   rows.push_back(row);
 
-  auto convert_options = typename Traits::options_type();
-  if constexpr (HasBlockSize<typename Traits::options_type>::value) convert_options.block_size = options.dof;
+  if constexpr (HasBlockSize<FormatOptions>::value) convert_options.block_size = options.dof;
   const auto convert = [&]() {
     return Filigree::convert<FormatTag::template matrix>(problem->crs, convert_options);
   };
@@ -248,6 +278,7 @@ void add_format(const std::shared_ptr<Problem>& problem, const Options& options,
 template <class Scalar>
 std::vector<Row> measure(const Options& options) {
   using Problem = SpmvProblem<Scalar>;
+  check_format_names<Problem>(options);
   auto problem = std::make_shared<Problem>(options);
   double bandwidth = 0;
   {
@@ -263,11 +294,10 @@ std::vector<Row> measure(const Options& options) {
     ~Registered() { benchmark::ClearRegisteredBenchmarks(); }
   } registered;
   std::vector<std::shared_ptr<Row>> rows;
-  Filigree::for_each_format(Filigree::AllFormats(),
-                            [&](auto format) { add_format(problem, options, bandwidth, rows, format); });
-  for (const std::string& name : options.formats)
-    if (std::none_of(rows.begin(), rows.end(), [&](const auto& row) { return row->format == name; }))
-      Filigree::Impl::fail<std::invalid_argument>("--format: \"", name, "\" is no format of this build.");
+  Filigree::for_each_format(Filigree::AllFormats(), [&](auto format) {
+    for (const auto& variant : wanted_variants<Problem, decltype(format)>(options))
+      add_variant(problem, options, bandwidth, rows, format, variant.name, variant.options);
+  });
   benchmark::RunSpecifiedBenchmarks();
 
   std::vector<Row> results;

@@ -30,6 +30,8 @@ Integer positive(const std::string& flag, const std::string& text) {
   return value;
 }
 
+}  // namespace
+
 void check_word(const std::string& flag, const std::string& word, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), word) != known.end()) return;
   std::string list;
@@ -38,8 +40,6 @@ void check_word(const std::string& flag, const std::string& word, const std::vec
   Filigree::Impl::fail<std::invalid_argument>(flag, ": \"", word, "\" is none of ", list, ".");
 }
 
-}  // namespace
-
 std::string usage() {
   return "filigree_spmv: times y = A*x in every format beside Kokkos Kernels' CRS\n"
          "  --matrix=FILE           Matrix Market file, .mtx or .mtx.gz\n"
@@ -47,7 +47,8 @@ std::string usage() {
          "  --stencil=7pt           5pt (2-D) or 7pt (3-D); by default the one that fits the grid\n"
          "  --dof=1                 unknowns a cell; for a file the block size of cds and bsr\n"
          "  --scalar=double         float, double, complex_float or complex_double\n"
-         "  --format=all            or names, such as ell,cds\n"
+         "  --format=all            or names, such as ell,cds,sell_short\n"
+         "  --variants              with --format=all, all variants of each format, not its default alone\n"
          "and the flags of Google Benchmark, such as --benchmark_out=FILE, and of Kokkos.\n";
 }
 
@@ -68,8 +69,9 @@ std::string Options::problem() const {
   return text.str();
 }
 
-bool Options::wants(const std::string& format) const {
-  return formats.empty() || std::find(formats.begin(), formats.end(), format) != formats.end();
+bool Options::wants(const std::string& format, bool is_default) const {
+  return formats.empty() ? is_default || variants
+                         : std::find(formats.begin(), formats.end(), format) != formats.end();
 }
 
 Options parse_options(int& argc, char** argv) {
@@ -104,6 +106,8 @@ Options parse_options(int& argc, char** argv) {
     } else if (flag == "--scalar") {
       check_word(flag, value, {"float", "double", "complex_float", "complex_double"});
       options.scalar = value;
+    } else if (argument == "--variants") {
+      options.variants = true;
     } else if (flag == "--format") {
       if (value != "all") options.formats = split(value, ',');
     } else {

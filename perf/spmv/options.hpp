@@ -17,11 +17,16 @@ struct Options {
   int dof = 1;                                      ///< unknowns a cell; the block size of CDS and BSR
   std::string scalar = "double";
   std::vector<std::string> formats;  ///< empty for all
+  bool variants = false;             ///< whether all means all variants of all formats
 
   /// The problem in one word, for the names of benchmarks.
   std::string problem() const;
-  bool wants(const std::string& format) const;
+  /// Whether to measure a format, or a variant of one that is not its default.
+  bool wants(const std::string& format, bool is_default) const;
 };
+
+/// Throws std::invalid_argument for a word of a flag that is not among those known, which it lists.
+void check_word(const std::string& flag, const std::string& word, const std::vector<std::string>& known);
 
 /// The text that --help prints.
 std::string usage();

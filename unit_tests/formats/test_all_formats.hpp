@@ -20,14 +20,30 @@ class AllFormats : public testing::Test {
     return multiplies<typename Case::Layout>(A, host, product);
   }
 
-  /// A product in every mode, of rank 1 and of rank 2 with one launch and with two.
-  static void expect_right(const std::string& name, const Matrix& A, const HostMatrix<Scalar>& host) {
+  /// A product in every mode, of rank 1 and of rank 2 with one launch and with two, of all variants of the
+  /// format.
+  static void expect_right(const std::string& name, const HostMatrix<Scalar>& host, int block_size = 1) {
+    std::vector<std::pair<std::string, Matrix>> variants;
+    for_each_variant<Case>(host, block_size, [&](const std::string& variant, const Matrix& A) {
+      variants.emplace_back(variant, A);
+    });
     for (const Mode mode : all_modes)
-      for (const int columns : {0, 1, 3, 6}) {
-        EXPECT_TRUE(right(A, host, {mode, Scalar(1), Scalar(0), columns})) << name;
-        EXPECT_TRUE(right(A, host, {mode, other_factor<Scalar>(1.5), other_factor<Scalar>(-0.4), columns}))
-            << name;
-      }
+      for (const int columns : {0, 1, 3, 6})
+        for (const bool plain : {true, false}) {
+          const Product<Scalar> product{mode, plain ? Scalar(1) : other_factor<Scalar>(1.5),
+                                        plain ? Scalar(0) : other_factor<Scalar>(-0.4), columns};
+          const auto expected = expect_product(host, product);
+          for (const auto& [variant, A] : variants)
+            EXPECT_TRUE(multiplies_as_expected<typename Case::Layout>(A, product, expected))
+                << variant << ", " << name;
+        }
+  }
+
+  /// expect_no_leak for all variants of the format.
+  static void expect_no_leaks(const std::string& name, const HostMatrix<Scalar>& host, int block_size = 1) {
+    for_each_variant<Case>(host, block_size, [&](const std::string& variant, const Matrix& A) {
+      expect_no_leak(variant + ", " + name, A, host);
+    });
   }
 
   /// Puts Inf, then NaN, in each element of x in turn: only the elements of y whose sum has it may show it.
@@ -60,24 +76,23 @@ TYPED_TEST_P(AllFormats, MultipliesInEveryModeRankAndFactor) {
 TYPED_TEST_P(AllFormats, MultipliesMatricesOfEveryShape) {
   using Scalar = typename TypeParam::Scalar;
   for (const auto& [name, host] : all_shapes<Scalar>())
-    this->expect_right(name, converted<TypeParam>(host), host);
+    this->expect_right(name, host);
 }
 
 TYPED_TEST_P(AllFormats, MultipliesBlocksOfEverySize) {
   using Scalar = typename TypeParam::Scalar;
   if constexpr (has_block_size_v<typename TypeParam::Options>) {
-    for (int b = 1; b <= 10; ++b) {
+    for (int b = 1; b <= largest_block_size<TypeParam>(); ++b) {
       const auto divisible = block_banded<Scalar>(7 * b, 6 * b, b);
-      this->expect_right("block size " + std::to_string(b), converted<TypeParam>(divisible, b), divisible);
+      this->expect_right("block size " + std::to_string(b), divisible, b);
       if constexpr (!dense_blocks_v<TypeParam>) {
         const auto cut = block_banded<Scalar>(7 * b - b / 2, 6 * b + (b + 1) / 2, b);
-        this->expect_right("cut, block size " + std::to_string(b), converted<TypeParam>(cut, b), cut);
+        this->expect_right("cut, block size " + std::to_string(b), cut, b);
       }
     }
     if constexpr (!dense_blocks_v<TypeParam>) {
       const auto smaller_than_a_block = scattered<Scalar>(3, 2, 2);
-      this->expect_right("smaller than a block", converted<TypeParam>(smaller_than_a_block, 4),
-                         smaller_than_a_block);
+      this->expect_right("smaller than a block", smaller_than_a_block, 4);
     }
   } else {
     GTEST_SKIP() << TypeParam::Traits::name() << " has no blocks.";
@@ -87,9 +102,10 @@ TYPED_TEST_P(AllFormats, MultipliesBlocksOfEverySize) {
 TYPED_TEST_P(AllFormats, PaddingReadsNothing) {
   using Scalar = typename TypeParam::Scalar;
   const auto unsorted = scattered<Scalar>(14, 17, 4);
-  this->expect_no_leak("scattered", converted<TypeParam>(unsorted), unsorted);
+  this->expect_no_leaks("scattered", unsorted);
   if constexpr (has_block_size_v<typename TypeParam::Options> && !dense_blocks_v<TypeParam>)
     for (const int b : {2, 3, 5, 9}) {
+      if (b > largest_block_size<TypeParam>()) continue;
       const auto host = block_banded<Scalar>(4 * b + 1, 5 * b - 1, b);
       this->expect_no_leak("block size " + std::to_string(b), converted<TypeParam>(host, b), host);
     }
@@ -110,19 +126,21 @@ TYPED_TEST_P(AllFormats, AlphaZeroReadsNeitherMatrixNorX) {
 
 TYPED_TEST_P(AllFormats, ModeNGivesTheSameBitsOnEveryRun) {
   using Scalar = typename TypeParam::Scalar;
-  // A format of blocks would store nearly all of the diagonals of a scattered matrix this large.
+  // Diagonals and blocks would store nearly all of a scattered matrix this large.
   const int b = has_block_size_v<typename TypeParam::Options> ? 3 : 1;
-  const auto A = converted<TypeParam>(
-      b == 1 ? scattered<Scalar>(3000, 3000, 9) : block_banded<Scalar>(3000, 3000, b), b);
+  const auto host =
+      keeps_entries_v<TypeParam> ? scattered<Scalar>(3000, 3000, 9) : block_banded<Scalar>(3000, 3000, b);
   const auto x = Random(1).vectors<Scalar>(3000, 2);
   const auto y = Random(2).vectors<Scalar>(3000, 2);
-  const auto product = [&]() {
-    return multiply<View2, typename TypeParam::Layout>(Mode::NoTranspose, other_factor<Scalar>(1.5), A, x,
-                                                       other_factor<Scalar>(-0.4), y);
-  };
-  const auto first = product();
-  for (int run = 0; run < 10; ++run)
-    ASSERT_EQ(first.data, product().data) << "run " << run;
+  for_each_variant<TypeParam>(host, b, [&](const std::string& name, const auto& A) {
+    const auto product = [&]() {
+      return multiply<View2, typename TypeParam::Layout>(Mode::NoTranspose, other_factor<Scalar>(1.5), A, x,
+                                                         other_factor<Scalar>(-0.4), y);
+    };
+    const auto first = product();
+    for (int run = 0; run < 10; ++run)
+      ASSERT_EQ(first.data, product().data) << name << ", run " << run;
+  });
 }
 
 REGISTER_TYPED_TEST_SUITE_P(AllFormats, MultipliesInEveryModeRankAndFactor, MultipliesMatricesOfEveryShape,

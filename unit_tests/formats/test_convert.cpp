@@ -32,23 +32,30 @@ class RoundTrip : public testing::Test {
   using Scalar = typename Case::Scalar;
 
   static void expect_same(const HostMatrix<Scalar>& host, int block_size, const std::string& name) {
-    SCOPED_TRACE(name + ", block size " + std::to_string(block_size));
-    const auto A = converted<Case>(host, block_size);
-    EXPECT_EQ(Case::Traits::rows(A), host.row_count());
-    EXPECT_EQ(Case::Traits::columns(A), host.columns);
-    if (Case::Traits::counts_entries) {
-      EXPECT_EQ(Case::Traits::entries(A), host.entry_count());
-    }
-    const auto again = host_matrix(Filigree::to_crs(A));
-    if (keeps_entries_v<Case>)
-      EXPECT_EQ(again, host);
-    else
-      EXPECT_EQ(again, canonical(host));
+    for_each_variant<Case>(host, block_size, [&](const std::string& variant, const auto& A) {
+      SCOPED_TRACE(variant + ", " + name + ", block size " + std::to_string(block_size));
+      EXPECT_EQ(Case::Traits::rows(A), host.row_count());
+      EXPECT_EQ(Case::Traits::columns(A), host.columns);
+      if (Case::Traits::counts_entries) {
+        EXPECT_EQ(Case::Traits::entries(A), host.entry_count());
+      }
+      const auto again = host_matrix(Filigree::to_crs(A));
+      if (keeps_entries_v<Case>)
+        EXPECT_EQ(again, host);
+      else
+        EXPECT_EQ(again, canonical(host));
+    });
   }
 
   /// New values, then zeros, then new values again.
   static void expect_refills(const HostMatrix<Scalar>& host, int block_size) {
-    const auto A = converted<Case>(host, block_size);
+    for_each_variant<Case>(host, block_size, [&](const std::string& variant, const auto& A) {
+      SCOPED_TRACE(variant + ", block size " + std::to_string(block_size));
+      expect_refills(A, host);
+    });
+  }
+
+  static void expect_refills(const typename Case::Matrix& A, const HostMatrix<Scalar>& host) {
     auto zeros = host;
     for (auto& row : zeros.rows)
       for (auto& entry : row)
@@ -63,8 +70,7 @@ class RoundTrip : public testing::Test {
           Filigree::refill(A, crs);
         else
           Filigree::refill(A, crs, unchecked);
-        EXPECT_EQ(canonical(host_matrix(Filigree::to_crs(A))), canonical(values))
-            << "block size " << block_size << ", checked " << check;
+        EXPECT_EQ(canonical(host_matrix(Filigree::to_crs(A))), canonical(values)) << "checked " << check;
       }
   }
 };
@@ -78,6 +84,7 @@ TYPED_TEST_P(RoundTrip, ReturnsTheMatrix) {
   this->expect_same(scattered<Scalar>(37, 29, 7), 1, "scattered");
   if constexpr (has_block_size_v<typename TypeParam::Options>)
     for (const int b : {2, 3, 5, 8, 10}) {
+      if (b > largest_block_size<TypeParam>()) continue;
       this->expect_same(scattered<Scalar>(4 * b, 6 * b, 5), b, "divisible");
       if (!dense_blocks_v<TypeParam>) this->expect_same(scattered<Scalar>(4 * b + 1, 6 * b - 1, 5), b, "cut");
     }
@@ -140,12 +147,23 @@ TYPED_TEST(Convert, RefusesBlockSizesThatAreNone) {
     if (dense_blocks_v<TypeParam>) {
       EXPECT_TRUE(holds(refused(4), {"Filigree::convert", "block_size is 4", "12 x 18", "divide"}));
       EXPECT_TRUE(holds(refused(9), {"Filigree::convert", "block_size is 9", "12 x 18", "divide"}));
+    } else if (largest_block_size<TypeParam>() < 9) {
+      EXPECT_TRUE(holds(refused(9), {"Filigree::convert", "block_size is 9", "1 to 8"}));
     } else {
       EXPECT_EQ(refused(9), "nothing");
     }
   } else {
     GTEST_SKIP() << TypeParam::Traits::name() << " has no blocks.";
   }
+}
+
+/// A CRS matrix that is only told which kernel to take has nothing to store.
+template <class Options>
+bool is_plain_crs(const Options&) {
+  return false;
+}
+bool is_plain_crs(const Filigree::CrsKernelOptions& options) {
+  return options.kernel == Filigree::CrsKernel::lanes;
 }
 
 TYPED_TEST(Convert, RefusesTooMuchPadding) {
@@ -155,23 +173,33 @@ TYPED_TEST(Convert, RefusesTooMuchPadding) {
   for (std::int64_t column = 0; column < 64; ++column)
     host.rows[0].push_back({column, 1.0});
   const auto crs = device_crs(host);
-  Options options = any_padding<Options>(8);
-  options.max_storage_ratio = Options().max_storage_ratio;
-  const std::string text = message<std::length_error>([&]() { TypeParam::convert_with(crs, options); });
-  EXPECT_TRUE(holds(text, {"Filigree::convert", "max_storage_ratio allows 3."}));
-
-  const auto A = TypeParam::convert_with(crs, any_padding<Options>(8));
-  const double bytes = static_cast<double>(TypeParam::Traits::storage_bytes(A));
   const double crs_bytes =
       static_cast<double>(Filigree::MatrixTraits<typename TypeParam::Crs>::storage_bytes(crs));
-  std::ostringstream numbers;
-  numbers << bytes << " bytes, " << bytes / crs_bytes << " times the " << crs_bytes << " bytes";
-  EXPECT_TRUE(holds(text, {numbers.str()}));
-  // The limit itself is allowed.
-  options.max_storage_ratio = bytes / crs_bytes * (1 + 1e-9);
-  EXPECT_NO_THROW(TypeParam::convert_with(crs, options));
-  options.max_storage_ratio = bytes / crs_bytes * (1 - 1e-9);
-  EXPECT_THROW(TypeParam::convert_with(crs, options), std::length_error);
+  for (const auto& variant : all_variants<TypeParam>()) {
+    SCOPED_TRACE(variant.name);
+    Options options = any_padding(8, variant.options);
+    if (is_plain_crs(options)) continue;
+    const double bytes =
+        static_cast<double>(TypeParam::Traits::storage_bytes(TypeParam::convert_with(crs, options)));
+    std::ostringstream numbers;
+    numbers << bytes << " bytes, " << bytes / crs_bytes << " times the " << crs_bytes << " bytes";
+    const auto refused = [&](double ratio) {
+      options.max_storage_ratio = ratio;
+      return message<std::length_error>([&]() { TypeParam::convert_with(crs, options); });
+    };
+    // The limit itself is allowed.
+    EXPECT_EQ(refused(bytes / crs_bytes * (1 + 1e-9)), "nothing");
+    EXPECT_TRUE(holds(refused(bytes / crs_bytes * (1 - 1e-9)),
+                      {"Filigree::convert", numbers.str(), "max_storage_ratio allows"}));
+    const std::string by_default = refused(Options().max_storage_ratio);
+    if (bytes > 3 * crs_bytes)
+      EXPECT_TRUE(holds(by_default, {numbers.str(), "max_storage_ratio allows 3."}));
+    else
+      EXPECT_EQ(by_default, "nothing");
+    if (pads_all_rows<TypeParam>()) {
+      EXPECT_GT(bytes, 3 * crs_bytes);
+    }
+  }
 }
 
 TYPED_TEST(Convert, RefusesMoreThanSizeTypeCountsBeforeItAllocates) {
@@ -187,8 +215,82 @@ TYPED_TEST(Convert, RefusesMoreThanSizeTypeCountsBeforeItAllocates) {
   const KokkosRecorder recorder;
   const std::string text = message<std::length_error>(
       [&]() { TypeParam::convert_with(crs, any_padding<typename TypeParam::Options>()); });
-  EXPECT_TRUE(holds(text, {"Filigree::convert", "2.4e+09 padded entries", "32-bit size_type"}));
+  if (pads_all_rows<TypeParam>())
+    EXPECT_TRUE(holds(text, {"Filigree::convert", "2.4e+09 padded entries", "32-bit size_type"}));
+  else
+    EXPECT_EQ(text, "nothing");
   EXPECT_LT(recorder.events().allocated_bytes, 100000000u);
+}
+
+TYPED_TEST(Convert, StorageBytesAreThoseOfItsViews) {
+  if (is_kokkos_kernels_v<TypeParam>) GTEST_SKIP() << "A class of Kokkos Kernels.";
+  const auto host = block_banded<double>(500, 400, 1);
+  const auto crs = device_crs(host);
+  const double shared = std::is_same<typename TypeParam::Options, Filigree::CrsKernelOptions>::value
+                            ? Filigree::Impl::crs_bytes(crs)
+                            : 0.0;
+  for (const auto& variant : all_variants<TypeParam>()) {
+    const KokkosRecorder recorder;
+    const auto A = TypeParam::convert_with(crs, any_padding(1, variant.options));
+    Kokkos::fence();
+    // Kokkos rounds the bytes of a View up.
+    const double views = shared + static_cast<double>(recorder.events().live_bytes);
+    const double bytes = static_cast<double>(TypeParam::Traits::storage_bytes(A));
+    EXPECT_GE(views, bytes) << variant.name;
+    EXPECT_LE(views, bytes + 8 * recorder.events().live_allocations) << variant.name;
+    EXPECT_GT(bytes, 0) << variant.name;
+  }
+}
+
+/// What options of a format make no sense; the message names the option and its value.
+template <template <class, class, class, class, class> class Format, class Options>
+std::string refused_options(const Options& options) {
+  const auto crs = device_crs(scattered<double>(12, 18, 3));
+  return message<std::invalid_argument>([&]() { Filigree::convert<Format>(crs, options); });
+}
+
+TEST(ConvertOptions, RefuseWhatMakesNoSense) {
+  for (const int lanes : {-1, 0, 3, 64}) {
+    Filigree::EllOptions ell;
+    ell.lanes_per_row = lanes;
+    EXPECT_TRUE(holds(refused_options<Filigree::EllMatrix>(ell),
+                      {"convert<EllMatrix>", "lanes_per_row is " + std::to_string(lanes), "16 or 32"}));
+    Filigree::SellOptions sell;
+    sell.lanes_per_row = lanes;
+    EXPECT_TRUE(holds(refused_options<Filigree::SellMatrix>(sell),
+                      {"convert<SellMatrix>", "lanes_per_row is " + std::to_string(lanes)}));
+    Filigree::CrsKernelOptions crs;
+    crs.kernel = Filigree::CrsKernel::lanes;
+    crs.lanes_per_row = lanes;
+    EXPECT_TRUE(holds(refused_options<Filigree::CrsKernelMatrix>(crs),
+                      {"convert<CrsKernelMatrix>", "lanes_per_row is " + std::to_string(lanes)}));
+  }
+  for (const int lanes : {0, 16, 48, 2048}) {
+    Filigree::EllOptions ell;
+    ell.lanes_per_team = lanes;
+    EXPECT_TRUE(holds(refused_options<Filigree::EllMatrix>(ell),
+                      {"lanes_per_team is " + std::to_string(lanes), "32 to 1024"}));
+  }
+  for (const int height : {-2, 0, 3, 2048}) {
+    Filigree::SellOptions sell;
+    sell.slice_height = height;
+    EXPECT_TRUE(holds(refused_options<Filigree::SellMatrix>(sell),
+                      {"convert<SellMatrix>", "slice_height is " + std::to_string(height), "power of two"}));
+  }
+  Filigree::SellOptions sell;
+  sell.sorting_window = -1;
+  EXPECT_TRUE(holds(refused_options<Filigree::SellMatrix>(sell), {"sorting_window is -1"}));
+  sell.sorting_window = 4;
+  sell.one_length_per_slice = true;
+  EXPECT_TRUE(holds(refused_options<Filigree::SellMatrix>(sell),
+                    {"one_length_per_slice", "sorting_window = 0", "4"}));
+  Filigree::HybOptions hyb;
+  hyb.width_rule = Filigree::HybridWidth::given;
+  hyb.width = -1;
+  EXPECT_TRUE(holds(refused_options<Filigree::HybMatrix>(hyb), {"convert<HybMatrix>", "width is -1"}));
+  Filigree::HecOptions hec;
+  hec.long_row = -5;
+  EXPECT_TRUE(holds(refused_options<Filigree::HecMatrix>(hec), {"convert<HecMatrix>", "long_row is -5"}));
 }
 
 TYPED_TEST(Convert, RefillRefusesOtherPatterns) {

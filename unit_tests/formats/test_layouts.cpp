@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What ELL and CDS store, element by element, against the drawings in their class comments.
+// What each format stores, element by element, against the drawing in its class comment.
 #include "../support/formats.hpp"
 
 namespace FiligreeTest {
@@ -8,10 +8,24 @@ namespace FiligreeTest {
 using Ell = Filigree::EllMatrix<double, int, Device, void, int>;
 using Cds = Filigree::CdsMatrix<double, int, Device, void, int>;
 
-TEST(EllLayout, IsThatOfTheDrawing) {
+using Doubles = std::vector<double>;
+using Ints = std::vector<int>;
+using Offsets = std::vector<std::int64_t>;
+
+/// The example of Kirk and Hwu, chapter 10.
+Crs<double> example() {
   HostMatrix<double> host(4, 4);
   host.rows = {{{0, 3}, {2, 1}}, {}, {{1, 2}, {2, 4}, {3, 1}}, {{0, 1}, {3, 1}}};
-  const Ell A = Filigree::convert<Filigree::EllMatrix>(device_crs(host));
+  return device_crs(host);
+}
+
+template <class T>
+std::vector<T> first(const std::vector<T>& list, std::size_t count) {
+  return {list.begin(), list.begin() + static_cast<std::ptrdiff_t>(count)};
+}
+
+TEST(EllLayout, IsThatOfTheDrawing) {
+  const Ell A = Filigree::convert<Filigree::EllMatrix>(example());
   EXPECT_EQ(A.width(), 3);
   EXPECT_EQ(A.stride(), 16);
   EXPECT_EQ(A.nnz(), 7);
@@ -30,6 +44,29 @@ TEST(EllLayout, IsThatOfTheDrawing) {
   EXPECT_EQ(A.storage_bytes(), 3u * 16 * (sizeof(double) + sizeof(int)) + 4 * sizeof(int));
 }
 
+TEST(EllLayout, InterleavesTheLanesOfARow) {
+  Filigree::EllOptions options = any_padding<Filigree::EllOptions>();
+  options.lanes_per_row = 2;
+  const Ell A = Filigree::convert<Filigree::EllMatrix>(example(), options);
+  EXPECT_EQ(A.width(), 4);
+  EXPECT_EQ(A.lanes_per_row(), 2);
+  const Doubles values = host_list(A.values);
+  ASSERT_EQ(values.size(), 64u);
+  EXPECT_EQ(first(values, 8), (Doubles{3, 1, 0, 0, 2, 4, 1, 1}));
+  EXPECT_EQ(Doubles(values.begin() + 32, values.begin() + 40), (Doubles{0, 0, 0, 0, 1, 0, 0, 0}));
+  const Ints entries = host_list(A.entries);
+  EXPECT_EQ(first(entries, 8), (Ints{0, 2, -1, -1, 1, 2, 0, 3}));
+  EXPECT_EQ(Ints(entries.begin() + 32, entries.begin() + 40), (Ints{-1, -1, -1, -1, 3, -1, -1, -1}));
+}
+
+TEST(EllLayout, KeepsNoRowLengthsOnRequest) {
+  Filigree::EllOptions options = any_padding<Filigree::EllOptions>();
+  options.row_lengths = false;
+  const Ell A = Filigree::convert<Filigree::EllMatrix>(example(), options);
+  EXPECT_EQ(A.row_lengths.extent(0), 0u);
+  EXPECT_EQ(A.storage_bytes(), 3u * 16 * (sizeof(double) + sizeof(int)));
+}
+
 TEST(EllLayout, RoundsRowsUpToSixteen) {
   for (const auto& [rows, stride] : {std::pair<int, int>{1, 16}, {15, 16}, {16, 16}, {17, 32}, {33, 48}}) {
     const Ell A =
@@ -39,6 +76,191 @@ TEST(EllLayout, RoundsRowsUpToSixteen) {
     EXPECT_EQ(A.storage_bytes(), A.values.extent(0) * sizeof(double) + A.entries.extent(0) * sizeof(int) +
                                      A.row_lengths.extent(0) * sizeof(int));
   }
+}
+
+TEST(CooLayout, IsThatOfTheDrawing) {
+  const auto A = Filigree::convert<Filigree::CooMatrix>(example(), any_padding<Filigree::CooOptions>());
+  EXPECT_EQ(host_list(A.rows), (Ints{0, 0, 2, 2, 2, 3, 3}));
+  EXPECT_EQ(host_list(A.entries), (Ints{0, 2, 1, 2, 3, 0, 3}));
+  EXPECT_EQ(host_list(A.values), (Doubles{3, 1, 2, 4, 1, 1, 1}));
+  EXPECT_EQ(host_list(A.empty_rows), (Ints{1}));
+}
+
+TEST(CrsKernelLayout, IsThatOfTheDrawing) {
+  const auto crs = example();
+  const auto A = Filigree::convert<Filigree::CrsKernelMatrix>(crs, any_padding<Filigree::CrsKernelOptions>());
+  EXPECT_EQ(A.values.data(), crs.values.data());
+  EXPECT_EQ(A.crs.graph.entries.data(), crs.graph.entries.data());
+  EXPECT_EQ(A.crs.graph.row_map.data(), crs.graph.row_map.data());
+  EXPECT_EQ(host_list(A.first_rows), (Ints{0}));
+  EXPECT_EQ(host_list(A.empty_rows), (Ints{1}));
+}
+
+TEST(SellLayout, IsThatOfTheDrawing) {
+  Filigree::SellOptions options = any_padding<Filigree::SellOptions>();
+  options.slice_height = 2;
+  const auto A = Filigree::convert<Filigree::SellMatrix>(example(), options);
+  EXPECT_EQ(host_list(A.slice_offsets), (Offsets{0, 4, 10}));
+  EXPECT_EQ(host_list(A.slice_widths), (Ints{2, 3}));
+  EXPECT_EQ(host_list(A.values), (Doubles{3, 0, 1, 0, 2, 1, 4, 1, 1, 0}));
+  EXPECT_EQ(host_list(A.entries), (Ints{0, -1, 2, -1, 1, 0, 2, 3, 3, -1}));
+  EXPECT_EQ(A.permutation.extent(0), 0u);
+
+  options.sorting_window = 0;
+  const auto B = Filigree::convert<Filigree::SellMatrix>(example(), options);
+  EXPECT_EQ(host_list(B.permutation), (Ints{2, 0, 3, 1}));
+  EXPECT_EQ(host_list(B.slice_offsets), (Offsets{0, 6, 10}));
+  EXPECT_EQ(host_list(B.slice_widths), (Ints{3, 2}));
+  EXPECT_EQ(host_list(B.values), (Doubles{2, 3, 4, 1, 1, 0, 1, 0, 1, 0}));
+  EXPECT_EQ(host_list(B.entries), (Ints{1, 0, 2, 2, 3, -1, 0, -1, 3, -1}));
+}
+
+/// Windows keep rows near to where they were: sorted in pairs, row 1 stays in the first slice.
+TEST(SellLayout, SortsInsideWindows) {
+  Filigree::SellOptions options = any_padding<Filigree::SellOptions>();
+  options.slice_height = 2;
+  options.sorting_window = 2;
+  HostMatrix<double> host(5, 3);
+  host.rows = {{{0, 1}}, {{0, 2}, {1, 3}}, {}, {{2, 4}}, {{1, 5}}};
+  const auto A = Filigree::convert<Filigree::SellMatrix>(device_crs(host), options);
+  EXPECT_EQ(host_list(A.permutation), (Ints{1, 0, 3, 2, 4}));
+  EXPECT_EQ(host_list(A.slice_widths), (Ints{2, 1, 1}));
+}
+
+TEST(SellLayout, CutsSlicesWhereTheLengthChanges) {
+  Filigree::SellOptions options = any_padding<Filigree::SellOptions>();
+  options.slice_height = 2;
+  options.sorting_window = 0;
+  options.one_length_per_slice = true;
+  const auto A = Filigree::convert<Filigree::SellMatrix>(example(), options);
+  EXPECT_EQ(host_list(A.slice_rows), (Ints{0, 1, 3, 4}));
+  EXPECT_EQ(host_list(A.slice_widths), (Ints{3, 2, 0}));
+  EXPECT_EQ(host_list(A.values), (Doubles{2, 4, 1, 3, 1, 1, 1})) << "nothing is padded";
+
+  // Many rows of one length are several slices.
+  const auto B =
+      Filigree::convert<Filigree::SellMatrix>(device_crs(block_banded<double>(1000, 1000, 1)), options);
+  EXPECT_EQ(B.values.extent(0), static_cast<std::size_t>(B.nnz()));
+  const auto slice_rows = host_list(B.slice_rows);
+  for (std::size_t slice = 1; slice < slice_rows.size(); ++slice) {
+    EXPECT_GT(slice_rows[slice], slice_rows[slice - 1]);
+    EXPECT_LE(slice_rows[slice], slice_rows[slice - 1] + 2);
+  }
+}
+
+/// Two slices whose columns 16 bits can hold, one of them just so, and one whose they cannot.
+TEST(SellLayout, FallsBackToWholeColumns) {
+  Filigree::SellOptions options = any_padding<Filigree::SellOptions>();
+  options.slice_height = 1;
+  options.short_columns = true;
+  HostMatrix<double> host(4, 100000);
+  host.rows = {{{3, 1}, {3 + 65534, 2}}, {{7, 3}, {7 + 65535, 4}}, {{99999, 5}}, {}};
+  const auto A = Filigree::convert<Filigree::SellMatrix>(device_crs(host), options);
+  EXPECT_EQ(host_list(A.column_bases), (Ints{3, -1, 99999, 0}));
+  EXPECT_EQ(host_list(A.column_offsets), (Offsets{0, 0, 2, 3}));
+  EXPECT_EQ(host_list(A.short_entries), (std::vector<std::uint16_t>{0, 65534, 0}));
+  EXPECT_EQ(host_list(A.entries), (Ints{7, 7 + 65535}));
+  EXPECT_EQ(host_matrix(Filigree::to_crs(A)), host);
+  EXPECT_TRUE((multiplies<Kokkos::LayoutLeft>(A, host, Product<double>{})));
+}
+
+TEST(JdsLayout, IsThatOfTheDrawing) {
+  const auto A = Filigree::convert<Filigree::JdsMatrix>(example(), any_padding<Filigree::JdsOptions>());
+  EXPECT_EQ(A.numDiagonals(), 3);
+  EXPECT_EQ(host_list(A.permutation), (Ints{2, 0, 3, 1}));
+  EXPECT_EQ(host_list(A.diagonal_offsets), (Offsets{0, 3, 6, 7}));
+  EXPECT_EQ(host_list(A.values), (Doubles{2, 3, 1, 4, 1, 1, 1}));
+  EXPECT_EQ(host_list(A.entries), (Ints{1, 0, 0, 2, 2, 3, 3}));
+}
+
+TEST(HybLayout, IsThatOfTheDrawing) {
+  Filigree::HybOptions options = any_padding<Filigree::HybOptions>();
+  options.width_rule = Filigree::HybridWidth::given;
+  options.width = 2;
+  const auto A = Filigree::convert<Filigree::HybMatrix>(example(), options);
+  EXPECT_EQ(A.width(), 2);
+  EXPECT_EQ(first(host_list(A.ell.values), 4), (Doubles{3, 0, 2, 1}));
+  EXPECT_EQ(first(host_list(A.ell.entries), 4), (Ints{0, -1, 1, 0}));
+  EXPECT_EQ(host_list(A.ell.row_lengths), (Ints{2, 0, 3, 2}));
+  EXPECT_EQ(host_list(A.coo.values), (Doubles{1}));
+  EXPECT_EQ(host_list(A.coo.entries), (Ints{3}));
+  EXPECT_EQ(host_list(A.coo.rows), (Ints{2}));
+  EXPECT_EQ(A.coo.empty_rows.extent(0), 0u);
+}
+
+TEST(HecLayout, IsThatOfTheDrawing) {
+  Filigree::HecOptions options = any_padding<Filigree::HecOptions>();
+  options.width_rule = Filigree::HybridWidth::given;
+  options.width = 2;
+  const auto A = Filigree::convert<Filigree::HecMatrix>(example(), options);
+  EXPECT_EQ(A.width(), 2);
+  EXPECT_EQ(first(host_list(A.ell.values), 4), (Doubles{3, 0, 2, 1}));
+  EXPECT_EQ(host_list(A.ell.row_lengths), (Ints{2, 0, 3, 2}));
+  EXPECT_EQ(host_list(A.overflow_rows), (Ints{2}));
+  EXPECT_EQ(host_list(A.overflow_row_map), (Ints{0, 1}));
+  EXPECT_EQ(host_list(A.overflow_entries), (Ints{3}));
+  EXPECT_EQ(host_list(A.overflow_values), (Doubles{1}));
+  EXPECT_EQ(A.numLongRows(), 0);
+}
+
+TEST(HecLayout, PutsLongRowsFirst) {
+  Filigree::HecOptions options = any_padding<Filigree::HecOptions>();
+  options.width_rule = Filigree::HybridWidth::given;
+  options.width = 1;
+  options.long_row = 1;
+  const auto A = Filigree::convert<Filigree::HecMatrix>(example(), options);
+  EXPECT_EQ(A.numLongRows(), 1);
+  EXPECT_EQ(host_list(A.overflow_rows), (Ints{2, 0, 3}));
+  EXPECT_EQ(host_list(A.overflow_row_map), (Ints{0, 2, 3, 4}));
+  EXPECT_EQ(host_list(A.overflow_entries), (Ints{2, 3, 2, 3}));
+}
+
+/// 12000 rows: all have 2 entries, 4500 have 5, 4095 of these have 7, and one has 40.
+TEST(HybridWidths, AreThoseOfTheRules) {
+  HostMatrix<double> host(12000, 50);
+  for (std::int64_t row = 0; row < 12000; ++row) {
+    const std::int64_t length = row == 0 ? 40 : row < 4095 ? 7 : row < 4500 ? 5 : 2;
+    for (std::int64_t k = 0; k < length; ++k)
+      host.rows[static_cast<std::size_t>(row)].push_back({k, 1.0});
+  }
+  const auto crs = device_crs(host);
+  Filigree::HybOptions options;
+  EXPECT_EQ(Filigree::convert<Filigree::HybMatrix>(crs, options).width(), 5) << "7 has a third less one";
+  options.width_rule = Filigree::HybridWidth::least_bytes;
+  const auto least = Filigree::convert<Filigree::HybMatrix>(crs, options);
+  options.width_rule = Filigree::HybridWidth::given;
+  for (options.width = 0; options.width <= 8; ++options.width) {
+    const auto given = Filigree::convert<Filigree::HybMatrix>(crs, options);
+    EXPECT_EQ(given.width(), options.width);
+    EXPECT_LE(least.storage_bytes(), given.storage_bytes()) << "width " << options.width;
+  }
+  options.width = 1000;
+  EXPECT_EQ(Filigree::convert<Filigree::HybMatrix>(crs, any_padding(1, options)).width(), 40);
+
+  // The first 4000 rows, of which a third are not 4096.
+  host.rows.resize(4000);
+  EXPECT_EQ(Filigree::convert<Filigree::HybMatrix>(device_crs(host)).width(), 0);
+
+  Filigree::HecOptions hec_options;
+  const auto least_hec = Filigree::convert<Filigree::HecMatrix>(crs, hec_options);
+  hec_options.width_rule = Filigree::HybridWidth::given;
+  for (hec_options.width = 0; hec_options.width <= 8; ++hec_options.width)
+    EXPECT_LE(least_hec.storage_bytes(),
+              Filigree::convert<Filigree::HecMatrix>(crs, hec_options).storage_bytes());
+}
+
+TEST(DiaLayout, IsThatOfTheDrawing) {
+  const auto A = Filigree::convert<Filigree::DiaMatrix>(example(), any_padding<Filigree::DiaOptions>());
+  EXPECT_EQ(host_list(A.offsets), (Ints{-3, -1, 0, 1, 2}));
+  EXPECT_EQ(host_list(A.values), (Doubles{0, 0, 0, 1, 0, 0, 2, 0, 3, 0, 4, 1, 0, 0, 1, 0, 1, 0, 0, 0}));
+}
+
+TEST(BellLayout, IsThatOfTheDrawing) {
+  const auto A = Filigree::convert<Filigree::BellMatrix>(example(), any_padding<Filigree::BellOptions>(2));
+  EXPECT_EQ(A.block_width(), 2);
+  EXPECT_EQ(A.numBlockRows(), 2);
+  EXPECT_EQ(host_list(A.block_entries), (Ints{0, 0, 1, 1}));
+  EXPECT_EQ(host_list(A.values), (Doubles{3, 0, 0, 1, 0, 0, 2, 0, 1, 0, 4, 0, 0, 0, 1, 1}));
 }
 
 TEST(CdsLayout, IsThatOfTheDrawing) {

@@ -12,6 +12,7 @@
 #include <filigree/spmv.hpp>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "host_matrix.hpp"
 #include "product.hpp"
@@ -69,11 +70,77 @@ constexpr bool has_block_size_v<Options, std::void_t<decltype(Options::block_siz
 
 /// Options that refuse no amount of padding; block_size is for the formats that have one.
 template <class Options>
-Options any_padding(int block_size = 1) {
-  Options options;
+Options any_padding(int block_size = 1, Options options = {}) {
   options.max_storage_ratio = 1e9;
   if constexpr (has_block_size_v<Options>) options.block_size = block_size;
   return options;
+}
+
+/// Options that make a small matrix of several slices, parts or teams, which those of users do not.
+template <class Options>
+std::vector<Filigree::NamedOptions<Options>> small_variants(const Options&) {
+  return {};
+}
+inline std::vector<Filigree::NamedOptions<Filigree::EllOptions>> small_variants(const Filigree::EllOptions&) {
+  std::vector<Filigree::NamedOptions<Filigree::EllOptions>> result(3);
+  result[0].name = "ell of small teams";
+  result[0].options.lanes_per_team = 32;
+  result[1].name = "ell of large teams";
+  result[1].options.lanes_per_team = 1024;
+  result[2].name = "ellpack of four lanes a row, large teams";
+  result[2].options.row_lengths = false;
+  result[2].options.lanes_per_row = 4;
+  result[2].options.lanes_per_team = 512;
+  return result;
+}
+inline std::vector<Filigree::NamedOptions<Filigree::SellOptions>> small_variants(
+    const Filigree::SellOptions&) {
+  std::vector<Filigree::NamedOptions<Filigree::SellOptions>> result(5);
+  for (auto& variant : result)
+    variant.options.slice_height = 4;
+  result[0].name = "sell of 4 rows";
+  result[1].name = "sell of 4 rows, windows of 8";
+  result[1].options.sorting_window = 8;
+  result[2].name = "sell of 4 rows, all sorted, 2 lanes, short";
+  result[2].options.sorting_window = 0;
+  result[2].options.lanes_per_row = 2;
+  result[2].options.short_columns = true;
+  result[3].name = "jds_ell of up to 4 rows, short";
+  result[3].options.sorting_window = 0;
+  result[3].options.one_length_per_slice = true;
+  result[3].options.short_columns = true;
+  result[4].name = "sell of single rows";
+  result[4].options.slice_height = 1;
+  return result;
+}
+inline std::vector<Filigree::NamedOptions<Filigree::HybOptions>> small_variants(const Filigree::HybOptions&) {
+  std::vector<Filigree::NamedOptions<Filigree::HybOptions>> result(3);
+  for (int width = 1; width <= 3; ++width) {
+    result[width - 1].name = "hyb of width " + std::to_string(width);
+    result[width - 1].options.width_rule = Filigree::HybridWidth::given;
+    result[width - 1].options.width = width;
+  }
+  return result;
+}
+inline std::vector<Filigree::NamedOptions<Filigree::HecOptions>> small_variants(const Filigree::HecOptions&) {
+  std::vector<Filigree::NamedOptions<Filigree::HecOptions>> result(4);
+  for (int width = 0; width <= 3; ++width) {
+    result[width].name = "hec of width " + std::to_string(width);
+    result[width].options.width_rule = Filigree::HybridWidth::given;
+    result[width].options.width = width;
+    result[width].options.long_row = width == 1 ? 0 : 2;
+  }
+  return result;
+}
+
+/// Every way to make a matrix of this format that is worth a test.
+template <class Case>
+std::vector<Filigree::NamedOptions<typename Case::Options>> all_variants() {
+  using Options = typename Case::Options;
+  auto result = Filigree::variants_of<Options>();
+  for (const auto& variant : small_variants(Options()))
+    result.push_back(variant);
+  return result;
 }
 
 template <class Case>
@@ -82,13 +149,34 @@ typename Case::Matrix converted(const HostMatrix<typename Case::Scalar>& host, i
                             any_padding<typename Case::Options>(block_size));
 }
 
+/// Calls visit(name, matrix) for the matrix in all variants of the format.
+template <class Case, class Visit>
+void for_each_variant(const HostMatrix<typename Case::Scalar>& host, int block_size, const Visit& visit) {
+  const auto crs = device_crs<typename Case::Crs>(host);
+  for (const auto& variant : all_variants<Case>())
+    visit(variant.name, Case::convert_with(crs, any_padding(block_size, variant.options)));
+}
+
 /// Whether the blocks of a format are multiplied whole and must divide the matrix: BSR.
 template <class Case>
 constexpr bool dense_blocks_v = has_block_size_v<typename Case::Options> && !Case::Traits::counts_entries;
 
+/// The largest block size of a format that has blocks.
+template <class Case>
+int largest_block_size() {
+  return std::is_same<typename Case::Options, Filigree::BellOptions>::value ? 8 : 10;
+}
+
 /// Whether the format keeps rows, duplicates and zeros as they came.
 template <class Case>
-constexpr bool keeps_entries_v = !has_block_size_v<typename Case::Options>;
+constexpr bool keeps_entries_v = Case::Traits::keeps_entries;
+
+/// Whether one long row makes every row long: the conversion then refuses the matrix.
+template <class Case>
+bool pads_all_rows() {
+  const std::string name = Case::Traits::name();
+  return name == "ell" || name == "dia" || name == "cds" || name == "bell";
+}
 
 /// Whether the format is a class of Kokkos Kernels, whose product is KokkosSparse::spmv behind the front
 /// door.

@@ -252,6 +252,12 @@ std::vector<NamedMatrix<Scalar>> all_shapes() {
   HostMatrix<Scalar> zeros = scattered<Scalar>(16, 16, 4);
   for (auto& row : zeros.rows)
     if (!row.empty()) row.back().value = Scalar(0);
+  // Rows of thousands of entries, some of which begin or end with a multiple of 2048, between empty ones.
+  HostMatrix<Scalar> long_rows(9, 700);
+  const std::int64_t lengths[] = {0, 2048, 0, 0, 5000, 1144, 3, 2100, 0};
+  for (std::size_t row = 0; row < 9; ++row)
+    for (std::int64_t i = 0; i < lengths[row]; ++i)
+      long_rows.rows[row].push_back({random.below(700), random.value<Scalar>()});
   HostMatrix<Scalar> corner(9, 9);
   corner.rows[8].push_back({0, Scalar(2)});
   corner.rows[0].push_back({8, Scalar(3)});
@@ -261,6 +267,7 @@ std::vector<NamedMatrix<Scalar>> all_shapes() {
           {"one column", scattered<Scalar>(30, 1, 1)},
           {"long row", long_row},
           {"long column", long_column},
+          {"rows of thousands", long_rows},
           {"stored zeros", zeros},
           {"two corners", corner},
           {"several teams", block_banded<Scalar>(2500, 2500, 1)},

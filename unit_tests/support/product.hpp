@@ -182,32 +182,57 @@ std::int64_t y_rows(const HostMatrix<Scalar>& A, Mode mode) {
   return Filigree::Impl::is_transpose(mode) ? A.columns : A.row_count();
 }
 
-/// Whether A multiplies the given x like the host matrix does. Where beta is 0, y holds NaN before.
-template <class Layout, class Matrix, class Scalar, class X, class Factor>
-testing::AssertionResult multiplies_vectors(const Matrix& A, const HostMatrix<Scalar>& host,
-                                            const Product<Factor>& product, const HostVectors<X>& x) {
-  using Y = X;
-  HostVectors<Y> y(y_rows(host, product.mode), x.columns, not_a_number<Y>());
-  if (product.beta != Factor(0)) y = Random(11).vectors<Y>(y.rows, y.columns);
-  const auto result = product.columns == 0
-                          ? multiply<View1, Layout>(product.mode, product.alpha, A, x, product.beta, y)
-                          : multiply<View2, Layout>(product.mode, product.alpha, A, x, product.beta, y);
-  const auto same =
-      agrees(result, reference_product(product.mode, wide(product.alpha), host, x, wide(product.beta), y));
+/// The vectors of a product, and what it must give.
+template <class X>
+struct Expectation {
+  HostVectors<X> x;
+  HostVectors<X> y;
+  Reference reference;
+};
+
+/// For the given x. Where beta is 0, y holds NaN before.
+template <class Scalar, class X, class Factor>
+Expectation<X> expect_product(const HostMatrix<Scalar>& host, const Product<Factor>& product,
+                              const HostVectors<X>& x) {
+  HostVectors<X> y(y_rows(host, product.mode), x.columns, not_a_number<X>());
+  if (product.beta != Factor(0)) y = Random(11).vectors<X>(y.rows, y.columns);
+  return {x, y, reference_product(product.mode, wide(product.alpha), host, x, wide(product.beta), y)};
+}
+
+/// For some x; where alpha is 0, x is NaN.
+template <class Scalar>
+Expectation<Scalar> expect_product(const HostMatrix<Scalar>& host, const Product<Scalar>& product) {
+  const std::int64_t rows = x_rows(host, product.mode);
+  const std::int64_t columns = product.columns == 0 ? 1 : product.columns;
+  if (product.alpha == Scalar(0))
+    return expect_product(host, product, HostVectors<Scalar>(rows, columns, not_a_number<Scalar>()));
+  return expect_product(host, product, Random(5).vectors<Scalar>(rows, columns));
+}
+
+template <class Layout, class Matrix, class X, class Factor>
+testing::AssertionResult multiplies_as_expected(const Matrix& A, const Product<Factor>& product,
+                                                const Expectation<X>& expected) {
+  const auto result =
+      product.columns == 0
+          ? multiply<View1, Layout>(product.mode, product.alpha, A, expected.x, product.beta, expected.y)
+          : multiply<View2, Layout>(product.mode, product.alpha, A, expected.x, product.beta, expected.y);
+  const auto same = agrees(result, expected.reference);
   if (same) return same;
   return testing::AssertionFailure() << product << ": " << same.message();
 }
 
-/// The same with some x; where alpha is 0, x is NaN.
+/// Whether A multiplies the given x like the host matrix does.
+template <class Layout, class Matrix, class Scalar, class X, class Factor>
+testing::AssertionResult multiplies_vectors(const Matrix& A, const HostMatrix<Scalar>& host,
+                                            const Product<Factor>& product, const HostVectors<X>& x) {
+  return multiplies_as_expected<Layout>(A, product, expect_product(host, product, x));
+}
+
+/// The same with some x.
 template <class Layout, class Matrix, class Scalar>
 testing::AssertionResult multiplies(const Matrix& A, const HostMatrix<Scalar>& host,
                                     const Product<Scalar>& product) {
-  const std::int64_t rows = x_rows(host, product.mode);
-  const std::int64_t columns = product.columns == 0 ? 1 : product.columns;
-  if (product.alpha == Scalar(0))
-    return multiplies_vectors<Layout>(A, host, product,
-                                      HostVectors<Scalar>(rows, columns, not_a_number<Scalar>()));
-  return multiplies_vectors<Layout>(A, host, product, Random(5).vectors<Scalar>(rows, columns));
+  return multiplies_as_expected<Layout>(A, product, expect_product(host, product));
 }
 
 }  // namespace FiligreeTest

@@ -19,6 +19,7 @@ struct KokkosEvents {
   int open_regions = 0;
   std::int64_t live_allocations = 0;
   std::uint64_t allocated_bytes = 0;
+  std::int64_t live_bytes = 0;
 };
 
 /// Records from its construction to its destruction; one at a time.
@@ -83,11 +84,13 @@ class KokkosRecorder {
     if (bytes == 0) return;
     events().allocations.push_back(name);
     events().allocated_bytes += bytes;
+    events().live_bytes += static_cast<std::int64_t>(bytes);
     ++events().live_allocations;
   }
   static void deallocate(const Kokkos_Profiling_SpaceHandle, const char*, const void*,
                          const std::uint64_t bytes) {
     if (bytes == 0) return;
+    events().live_bytes -= static_cast<std::int64_t>(bytes);
     --events().live_allocations;
   }
 };

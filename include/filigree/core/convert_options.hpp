@@ -2,6 +2,10 @@
 #ifndef FILIGREE_CORE_CONVERT_OPTIONS_HPP
 #define FILIGREE_CORE_CONVERT_OPTIONS_HPP
 
+#include <string>
+#include <type_traits>
+#include <vector>
+
 namespace Filigree {
 
 /// What every conversion from CRS takes; each format's options derive from it.
@@ -14,6 +18,32 @@ struct ConvertOptions {
   /// map). A result that would need more is refused with std::length_error before it is allocated.
   double max_storage_ratio = 3.0;
 };
+
+/// Options with a name: a member of the family of formats that they select.
+template <class Options>
+struct NamedOptions {
+  /// Empty stands for the name of the format.
+  std::string name;
+  Options options = {};
+};
+
+namespace Impl {
+template <class Options, class = void>
+struct VariantsOf {
+  static std::vector<NamedOptions<Options>> list() { return std::vector<NamedOptions<Options>>(1); }
+};
+template <class Options>
+struct VariantsOf<Options, std::void_t<decltype(Options::variants())>> {
+  static std::vector<NamedOptions<Options>> list() { return Options::variants(); }
+};
+}  // namespace Impl
+
+/// The members of the family of a format that are worth a comparison, the one of its default options first:
+/// what the static function variants() of its options gives, where they have one.
+template <class Options>
+std::vector<NamedOptions<Options>> variants_of() {
+  return Impl::VariantsOf<Options>::list();
+}
 
 /// What refill takes.
 struct RefillOptions {

@@ -35,16 +35,27 @@ auto row_range(const ExecutionSpace& exec, std::int64_t rows) {
 /// The launch that gives every team a chunk of consecutive rows, fixed by the type alone so that no launch
 /// asks the device anything. 256 lanes fill an SM of today's NVIDIA GPUs in eight teams and leave 32
 /// registers a lane at full occupancy; more lanes a team only make its last team end later.
-template <class ExecutionSpace>
+template <class ExecutionSpace, int MostLanes = 256>
 struct RowLaunch {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
-  static constexpr int team_size = gpu ? 256 : 1;
+  static constexpr int team_size = gpu ? MostLanes : 1;
   static constexpr int rows_per_team = gpu ? team_size : 1024;
   using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_size, 1>>;
   using member_type = typename policy_type::member_type;
 
   static policy_type policy(const ExecutionSpace& exec, std::int64_t rows) {
-    return policy_type(exec, static_cast<int>((rows + rows_per_team - 1) / rows_per_team), team_size, 1);
+    return policy_type(exec, league_size(rows, rows_per_team), team_size, 1);
+  }
+
+  /// For T lanes a row: teams of lanes_per_team lanes, at most MostLanes. On a host T is 1.
+  static policy_type policy(const ExecutionSpace& exec, std::int64_t rows, int lanes_per_team,
+                            int lanes_per_row) {
+    const int threads = lanes_per_team / lanes_per_row;
+    return gpu ? policy_type(exec, league_size(rows, threads), threads, lanes_per_row) : policy(exec, rows);
+  }
+
+  static int league_size(std::int64_t rows, std::int64_t rows_of_team) {
+    return static_cast<int>((rows + rows_of_team - 1) / rows_of_team);
   }
 
   /// Rows whose sums a thread of a host keeps at once: they fit its first cache even as four complex columns.

@@ -24,6 +24,8 @@ struct MatrixTraits<Matrix, std::void_t<typename Matrix::options_type>> {
   static constexpr bool is_matrix = true;
   /// Whether entries() is the number of entries of the CRS that the matrix was made from.
   static constexpr bool counts_entries = true;
+  /// Whether the entries of that CRS come back as they were: in their order, with duplicates and zeros.
+  static constexpr bool keeps_entries = Matrix::keeps_entries;
 
   /// Short lower-case name of the format.
   static constexpr const char* name() { return Matrix::name(); }

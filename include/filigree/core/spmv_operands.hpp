@@ -13,6 +13,7 @@ namespace Impl {
 /// door hands to the kernels of every format.
 template <class Scalar, class X, class Y, int Columns>
 struct SpmvOperands {
+  using y_type = Y;
   using accumulator_type = wider_t<Scalar, X, Y>;
   static constexpr int most_columns = Columns;
   /// The sums of one row, one a column.
@@ -58,6 +59,16 @@ struct SpmvOperands {
   template <class ExecutionSpace>
   void scale(const ExecutionSpace& exec, std::int64_t rows) const {
     Impl::scale(exec, beta, y, rows, columns);
+  }
+
+  /// a * x(row, column)
+  KOKKOS_FORCEINLINE_FUNCTION accumulator_type product(const Scalar& a, std::int64_t row, int column) const {
+    return accumulator_type(widen<accumulator_type>(a) * widen<accumulator_type>(x(row, column)));
+  }
+
+  /// y(row, column) = beta * y(row, column) + alpha * sum
+  KOKKOS_FORCEINLINE_FUNCTION void store(const accumulator_type& sum, std::int64_t row, int column) const {
+    update(y(row, column), beta, times(alpha, sum));
   }
 
   /// y(row, :) = beta * y(row, :) + alpha * sums

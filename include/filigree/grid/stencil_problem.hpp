@@ -232,7 +232,8 @@ class StencilProblem {
         "cds", static_cast<double>(diagonals) * m_dof * static_cast<double>(numRows()));
 
     const ordinal_type rows = static_cast<ordinal_type>(numRows());
-    Cds result = Impl::allocate_cds<Cds>(exec, rows, rows, static_cast<size_type>(nnz()), m_dof, diagonals);
+    Cds result = Impl::allocate_cds<Cds>(exec, Cds::name(), rows, rows, static_cast<size_type>(nnz()), m_dof,
+                                         diagonals);
     auto host_offsets = Kokkos::create_mirror_view(result.offsets);
     for (std::int64_t d = 0; d < diagonals; ++d)
       host_offsets(d) = static_cast<ordinal_type>(offsets[static_cast<std::size_t>(d)]);

@@ -34,6 +34,7 @@ struct MatrixTraits<KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>> {
   using options_type = BsrOptions;
   static constexpr bool is_matrix = true;
   static constexpr bool counts_entries = false;
+  static constexpr bool keeps_entries = false;
 
   static constexpr const char* name() { return "bsr"; }
   static std::int64_t rows(const matrix_type& A) {

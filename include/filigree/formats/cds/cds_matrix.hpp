@@ -57,6 +57,7 @@ class CdsMatrix {
   using memory_space = typename Device::memory_space;
   using device_type = Kokkos::Device<execution_space, memory_space>;
   using options_type = CdsOptions;
+  static constexpr bool keeps_entries = false;
 
   using values_type = Kokkos::View<Scalar*, device_type, MemoryTraits>;
   using offsets_type = Kokkos::View<Ordinal*, device_type, MemoryTraits>;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "filigree/core/block_size.hpp"
 #include "filigree/core/launch.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/core/region.hpp"
@@ -225,49 +226,29 @@ struct CdsSpmvTranspose : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   }
 };
 
-/// Calls visit(block_size) with an integral constant: 1 to 8 have kernels of their own, whose loops unroll
-/// and whose divisions are by constants; 0 stands for all others.
-template <class Visit>
-void with_block_size(int block_size, const Visit& visit) {
-  switch (block_size) {
-    case 1:
-      return visit(std::integral_constant<int, 1>());
-    case 2:
-      return visit(std::integral_constant<int, 2>());
-    case 3:
-      return visit(std::integral_constant<int, 3>());
-    case 4:
-      return visit(std::integral_constant<int, 4>());
-    case 5:
-      return visit(std::integral_constant<int, 5>());
-    case 6:
-      return visit(std::integral_constant<int, 6>());
-    case 7:
-      return visit(std::integral_constant<int, 7>());
-    case 8:
-      return visit(std::integral_constant<int, 8>());
-    default:
-      return visit(std::integral_constant<int, 0>());
-  }
+/// The product of diagonals whose block size is BlockSize, or if that is 0 known at run time.
+template <int BlockSize, class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
+void diagonal_spmv(const ExecutionSpace& exec, const std::string& name, Mode mode,
+                   const CdsMatrix<S, O, D, M, Z>& cds, const Operands& operands) {
+  using Cds = CdsMatrix<S, O, D, M, Z>;
+  const std::int64_t extent_of_y =
+      static_cast<std::int64_t>(is_transpose(mode) ? cds.numCols() : cds.numRows());
+  with_mode<S>(mode, [&](auto transpose, auto conjugate) {
+    constexpr bool c = decltype(conjugate)::value;
+    using Kernel = std::conditional_t<decltype(transpose)::value,
+                                      CdsSpmvTranspose<ExecutionSpace, Cds, Operands, BlockSize, c>,
+                                      CdsSpmv<ExecutionSpace, Cds, Operands, BlockSize, c>>;
+    Kokkos::parallel_for(name, Kernel::launch::policy(exec, extent_of_y), Kernel(cds, operands));
+  });
 }
 
 /// The product, everything checked and A with entries.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, Mode mode, const CdsMatrix<S, O, D, M, Z>& cds,
                  const Operands& operands) {
-  using Cds = CdsMatrix<S, O, D, M, Z>;
-  static const std::string name = label("spmv", Cds::name());
-  const std::int64_t extent_of_y =
-      static_cast<std::int64_t>(is_transpose(mode) ? cds.numCols() : cds.numRows());
+  static const std::string name = label("spmv", "cds");
   with_block_size(cds.block_size(), [&](auto block_size) {
-    with_mode<S>(mode, [&](auto transpose, auto conjugate) {
-      constexpr int b = decltype(block_size)::value;
-      using Kernel =
-          std::conditional_t<decltype(transpose)::value,
-                             CdsSpmvTranspose<ExecutionSpace, Cds, Operands, b, decltype(conjugate)::value>,
-                             CdsSpmv<ExecutionSpace, Cds, Operands, b, decltype(conjugate)::value>>;
-      Kokkos::parallel_for(name, Kernel::launch::policy(exec, extent_of_y), Kernel(cds, operands));
-    });
+    diagonal_spmv<decltype(block_size)::value>(exec, name, mode, cds, operands);
   });
 }
 

@@ -11,9 +11,9 @@
 #include <KokkosSparse_spmv.hpp>
 
 #include "filigree/core/check_crs.hpp"
-#include "filigree/core/launch.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/core/region.hpp"
+#include "filigree/core/row_product.hpp"
 #include "filigree/core/scalar.hpp"
 #include "filigree/core/spmv_operands.hpp"
 #include "filigree/formats/crs/crs_matrix.hpp"
@@ -65,47 +65,14 @@ bool kokkos_kernels_can(Mode mode, const XView& x, const YView& y) {
   return !strided && (FILIGREE_KOKKOS_KERNELS_CONJUGATES || !conjugate);
 }
 
-/// The product of a CRS matrix where Kokkos Kernels do not get it right: one lane a row; modes T and H with
-/// atomics.
-template <class ExecutionSpace, class Views, class Operands, bool Transpose, bool Conjugate>
-struct CrsSpmv {
-  using launch = RowLaunch<ExecutionSpace>;
-
-  Views crs;
-  std::int64_t rows;
-  Operands operands;
-
-  KOKKOS_FORCEINLINE_FUNCTION void row_product(const std::int64_t row) const {
-    typename Operands::sums_type sums = {};
-    for (std::int64_t i = crs.begin(row); i < crs.end(row); ++i) {
-      const auto a = conjugate_if<Conjugate>(crs.values[i]);
-      const std::int64_t column = static_cast<std::int64_t>(crs.entries[i]);
-      if constexpr (Transpose)
-        operands.scatter(row, a, column);
-      else
-        operands.add(sums, a, column);
-    }
-    if constexpr (!Transpose) operands.store(sums, row);
-  }
-
-  KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
-    launch::for_each_row(team, rows, [&](const std::int64_t row) { row_product(row); });
-  }
-};
-
-/// That product, everything checked and A with entries.
+/// The product of a CRS matrix where Kokkos Kernels do not get it right, everything checked and A with
+/// entries: one lane a row; modes T and H with atomics.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, Mode mode, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
                  const Operands& operands) {
-  using Views = crs_views_t<KokkosSparse::CrsMatrix<S, O, D, M, Z>>;
+  using Rows = CrsRows<std::remove_const_t<S>, std::remove_const_t<O>, std::remove_const_t<Z>>;
   static const std::string name = label("spmv", "crs");
-  const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
-  if (is_transpose(mode)) operands.scale(exec, static_cast<std::int64_t>(crs.numCols()));
-  with_mode<std::remove_const_t<S>>(mode, [&](auto transpose, auto conjugate) {
-    using Kernel =
-        CrsSpmv<ExecutionSpace, Views, Operands, decltype(transpose)::value, decltype(conjugate)::value>;
-    Kokkos::parallel_for(name, Kernel::launch::policy(exec, rows), Kernel{Views(crs), rows, operands});
-  });
+  row_spmv(exec, name, mode, Rows(crs, 1), operands, static_cast<std::int64_t>(crs.numCols()));
 }
 
 }  // namespace Impl

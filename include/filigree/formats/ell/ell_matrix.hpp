@@ -3,23 +3,52 @@
 #define FILIGREE_FORMATS_ELL_ELL_MATRIX_HPP
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
 #include <type_traits>
+#include <vector>
 
 #include "filigree/core/convert_options.hpp"
+#include "filigree/core/error.hpp"
 #include "filigree/core/kokkos_versions.hpp"
+#include "filigree/core/rows.hpp"
 
 namespace Filigree {
 
-/// Options of a conversion to EllMatrix: those that every format has.
-struct EllOptions : ConvertOptions {};
+/// Options of a conversion to EllMatrix: which member of the ELLPACK family it becomes.
+struct EllOptions : ConvertOptions {
+  /// Whether the true length of each row is kept, so that a product reads no padding. Without it (ELLPACK) a
+  /// product reads all padding, and no lengths.
+  bool row_lengths = true;
+  /// T, the lanes of a GPU that multiply one row together: 1, 2, 4, 8, 16 or 32. More than one is ELLR-T.
+  int lanes_per_row = 1;
+  /// BS, the lanes of a team on a GPU: a power of two from 32 to 1024. Of the launch alone; see
+  /// EllMatrix::set_lanes_per_team.
+  int lanes_per_team = 256;
 
-/// ELLPACK-R: every row padded to the length of the longest, stored column by column, with the true row
-/// lengths.
+  /// The members of the family that are worth a comparison.
+  static std::vector<NamedOptions<EllOptions>> variants() {
+    std::vector<NamedOptions<EllOptions>> result(2);
+    result[1].name = "ellpack";
+    result[1].options.row_lengths = false;
+    for (const int lanes : {2, 4, 8, 16, 32}) {
+      NamedOptions<EllOptions> lanes_variant;
+      lanes_variant.name = "ellr_t" + std::to_string(lanes);
+      lanes_variant.options.lanes_per_row = lanes;
+      result.push_back(lanes_variant);
+    }
+    return result;
+  }
+};
+
+/// The ELLPACK family: every row padded to the length of the longest, stored column by column, by default
+/// with the true row lengths (ELLPACK-R), and with the entries of a row interleaved for T lanes (ELLR-T).
 ///
 /// For matrices whose rows have about the same length: a product reads the values and columns of 32
 /// neighbouring rows as whole cache lines, and nothing is lost to a row map. One long row makes every row
 /// long: the conversion refuses a matrix that padding would make larger than
-/// ConvertOptions::max_storage_ratio times its CRS.
+/// ConvertOptions::max_storage_ratio times its CRS. T lanes a row are for long rows and for matrices with too
+/// few rows to fill a GPU.
 ///
 /// Storage, for the 4 x 4 example
 ///
@@ -28,12 +57,17 @@ struct EllOptions : ConvertOptions {};
 ///     0 2 4 1        values       3 . 2 1 ...12 more... | 1 . 4 1 ... | . . 1 . ...
 ///     1 0 0 1        entries      0 . 1 0 ...           | 2 . 2 3 ... | . . 3 . ...
 ///                    row_lengths  2 0 3 2
+///     with T = 2, width = 4
+///                    values       3 1 . . 2 4 1 1 ...24 more... | . . . . 1 . . . ...
 ///
-/// Entry k of row i is at k * stride + i, in the order that the CRS has; duplicates stay apart.
-/// Bytes: width * stride * (sizeof(Scalar) + sizeof(Ordinal)) + rows * sizeof(Ordinal).
+/// Entry k of row i is at (k / T) * (stride * T) + i * T + k % T, in the order that the CRS has; duplicates
+/// stay apart. The width is the longest row rounded up to T. row_lengths is empty for EllOptions::row_lengths
+/// = false.
+/// Bytes: width * stride * (sizeof(Scalar) + sizeof(Ordinal)), and rows * sizeof(Ordinal) for the lengths.
 ///
 /// Sources: ELLPACK by padding and transposition, Kirk and Hwu, chapter 10, section 10.3; ELLPACK-R with its
-/// row lengths and rows padded to a multiple of 16, Vazquez, Fernandez and Garzon 2011, sections 3.1 and 3.2.
+/// row lengths, and ELLR-T with rows padded to a multiple of 16, Vazquez, Fernandez and Garzon 2011, sections
+/// 3.1 and 3.2.
 ///
 /// The parameters are those of KokkosSparse::CrsMatrix. SizeType counts the padded entries; places are
 /// computed in 64 bits.
@@ -51,6 +85,7 @@ class EllMatrix {
   using memory_space = typename Device::memory_space;
   using device_type = Kokkos::Device<execution_space, memory_space>;
   using options_type = EllOptions;
+  static constexpr bool keeps_entries = true;
 
   using values_type = Kokkos::View<Scalar*, device_type, MemoryTraits>;
   using entries_type = Kokkos::View<Ordinal*, device_type, MemoryTraits>;
@@ -65,7 +100,7 @@ class EllMatrix {
   EllMatrix() = default;
   /// Wraps Views that already hold a matrix as the class comment describes it; nothing is checked or copied.
   EllMatrix(Ordinal rows, Ordinal columns, SizeType entry_count, Ordinal width, SizeType stride,
-            values_type values_, entries_type entries_, row_lengths_type row_lengths_)
+            values_type values_, entries_type entries_, row_lengths_type row_lengths_, int lanes_per_row = 1)
       : values(values_),
         entries(entries_),
         row_lengths(row_lengths_),
@@ -73,16 +108,29 @@ class EllMatrix {
         m_columns(columns),
         m_nnz(entry_count),
         m_width(width),
-        m_stride(stride) {}
+        m_stride(stride),
+        m_lanes_per_row(lanes_per_row) {}
 
   KOKKOS_INLINE_FUNCTION Ordinal numRows() const { return m_rows; }
   KOKKOS_INLINE_FUNCTION Ordinal numCols() const { return m_columns; }
   /// Entries of the CRS matrix that this one was converted from, duplicates and explicit zeros included.
   KOKKOS_INLINE_FUNCTION SizeType nnz() const { return m_nnz; }
-  /// Length of the longest row.
+  /// Length of the longest row, rounded up to a multiple of lanes_per_row().
   KOKKOS_INLINE_FUNCTION Ordinal width() const { return m_width; }
-  /// Distance in elements from an entry of a row to the next.
+  /// Rows rounded up to a multiple of row_alignment.
   KOKKOS_INLINE_FUNCTION SizeType stride() const { return m_stride; }
+  /// T: the interleaving of the storage.
+  KOKKOS_INLINE_FUNCTION int lanes_per_row() const { return m_lanes_per_row; }
+  /// BS: lanes of a team on a GPU.
+  int lanes_per_team() const { return m_lanes_per_team; }
+  /// Sets BS for the products of this object to come. Throws std::invalid_argument for any but a power of two
+  /// from 32 to 1024.
+  void set_lanes_per_team(int lanes) {
+    if (lanes < 32 || lanes > 1024 || (lanes & (lanes - 1)) != 0)
+      Impl::fail<std::invalid_argument>("Filigree::EllMatrix: lanes_per_team is ", lanes,
+                                        "; it must be a power of two from 32 to 1024.");
+    m_lanes_per_team = lanes;
+  }
   /// Bytes of all Views.
   std::size_t storage_bytes() const {
     return values.extent(0) * sizeof(Scalar) + entries.extent(0) * sizeof(Ordinal) +
@@ -91,7 +139,7 @@ class EllMatrix {
 
   values_type values;            ///< width * stride
   entries_type entries;          ///< width * stride column indices, -1 where padded
-  row_lengths_type row_lengths;  ///< one a row
+  row_lengths_type row_lengths;  ///< one a row, or none
 
  private:
   Ordinal m_rows = 0;
@@ -99,7 +147,67 @@ class EllMatrix {
   SizeType m_nnz = 0;
   Ordinal m_width = 0;
   SizeType m_stride = 0;
+  int m_lanes_per_row = 1;
+  int m_lanes_per_team = 256;
 };
+
+namespace Impl {
+
+/// The Rows (core/rows.hpp) of ELL: where it puts its entries. Without row lengths all rows have the full
+/// width, and there are places for the rows that only fill the last 16. A row may be longer than the width
+/// where ELL is part of a hybrid, which holds the rest elsewhere.
+template <class Scalar, class Ordinal, bool RowLengths>
+struct EllRows {
+  using scalar_type = Scalar;
+  using ordinal_type = Ordinal;
+  static constexpr bool padded = !RowLengths;
+  static constexpr bool has_lanes = true;
+
+  Scalar* values;
+  Ordinal* entries;
+  const Ordinal* row_lengths;
+  std::int64_t rows;
+  std::int64_t stride;
+  std::int64_t width;
+  int lanes_per_row;
+
+  template <class Ell>
+  explicit EllRows(const Ell& ell)
+      : values(ell.values.data()),
+        entries(ell.entries.data()),
+        row_lengths(ell.row_lengths.data()),
+        rows(static_cast<std::int64_t>(ell.numRows())),
+        stride(static_cast<std::int64_t>(ell.stride())),
+        width(static_cast<std::int64_t>(ell.width())),
+        lanes_per_row(ell.lanes_per_row()) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return RowLengths ? rows : stride; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t target(std::int64_t i) const { return i < rows ? i : -1; }
+  KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return lanes_per_row; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_length(std::int64_t i) const {
+    const std::int64_t length = RowLengths ? static_cast<std::int64_t>(row_lengths[i]) : width;
+    return length < width ? length : width;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION StridedRun<Scalar, Ordinal> run(std::int64_t i, int lane) const {
+    const std::int64_t start = i * lanes_per_row + lane;
+    return {values + start, entries + start, stride * lanes_per_row,
+            entries_of_lane(tile_length(i), lane, lanes_per_row)};
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t, std::int64_t most) const { return most; }
+  KOKKOS_FORCEINLINE_FUNCTION TilePointers<Scalar, Ordinal> tile(std::int64_t i, std::int64_t k) const {
+    return {values + k * stride + i, entries + k * stride + i};
+  }
+};
+
+/// Calls visit(rows) with the Rows of an ELL matrix, with or without lengths.
+template <class S, class O, class D, class M, class Z, class Visit>
+auto with_rows(const EllMatrix<S, O, D, M, Z>& ell, const Visit& visit) {
+  if (ell.row_lengths.extent(0) > 0) return visit(EllRows<S, O, true>(ell));
+  return visit(EllRows<S, O, false>(ell));
+}
+
+}  // namespace Impl
 
 }  // namespace Filigree
 

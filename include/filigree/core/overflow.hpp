@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The rows of a CRS matrix that are longer than the ELL part of a hybrid format is wide.
+#ifndef FILIGREE_CORE_OVERFLOW_HPP
+#define FILIGREE_CORE_OVERFLOW_HPP
+
+#include <cstdint>
+
+#include "filigree/core/check_crs.hpp"
+#include "filigree/core/launch.hpp"
+#include "filigree/core/region.hpp"
+#include "filigree/core/row_list.hpp"
+#include "filigree/core/row_map.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// How many entries of each listed row are beyond the width.
+template <class ExecutionSpace, class Views, class Ordinal, class Offset>
+struct CountOverflow {
+  using execution_space = ExecutionSpace;
+  Views crs;
+  const Ordinal* list;
+  std::int64_t width;
+  Offset* counts;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    const std::int64_t row = static_cast<std::int64_t>(list[i]);
+    counts[i] = static_cast<Offset>(crs.end(row) - crs.begin(row) - width);
+  }
+};
+
+/// Where the entries beyond the width begin that each row of a list has, all of them longer, and their
+/// number.
+template <class Offset, class ExecutionSpace, class Crs, class RowList>
+auto overflow_offsets(const ExecutionSpace& exec, const char* format, const Crs& crs, const RowList& list,
+                      std::int64_t width) {
+  using Views = crs_views_t<Crs>;
+  using Count = CountOverflow<ExecutionSpace, Views, typename RowList::non_const_value_type, Offset>;
+  const std::int64_t rows = static_cast<std::int64_t>(list.extent(0));
+  Kokkos::View<Offset*, typename RowList::device_type> offsets(
+      Kokkos::view_alloc(exec, label("overflow_row_map", format)), static_cast<std::size_t>(rows) + 1);
+  Kokkos::parallel_for(label("count_overflow", format), row_range<void>(exec, rows),
+                       Count{Views(crs), list.data(), width, offsets.data()});
+  Kokkos::parallel_scan(label("overflow_row_map", format), row_range<void>(exec, rows + 1),
+                        ExclusiveSum<ExecutionSpace, Offset>{offsets.data()});
+  return offsets;
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_CORE_ROW_LIST_HPP
+#define FILIGREE_CORE_ROW_LIST_HPP
+
+#include <cstdint>
+
+#include "filigree/core/check_crs.hpp"
+#include "filigree/core/launch.hpp"
+#include "filigree/core/region.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// Finds the rows whose length is from `least` to `most`.
+template <class ExecutionSpace, class Views, class Ordinal>
+struct ListRows {
+  using execution_space = ExecutionSpace;
+  using value_type = std::int64_t;
+  struct Count {};
+  struct List {};
+
+  Views crs;
+  std::int64_t least;
+  std::int64_t most;
+  Ordinal* list;
+
+  KOKKOS_FORCEINLINE_FUNCTION bool listed(std::int64_t row) const {
+    const std::int64_t length = crs.end(row) - crs.begin(row);
+    return length >= least && length <= most;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(Count, const std::int64_t row, std::int64_t& count) const {
+    if (listed(row)) ++count;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(List, const std::int64_t row, std::int64_t& count,
+                                         const bool final) const {
+    if (!listed(row)) return;
+    if (final) list[count] = static_cast<Ordinal>(row);
+    ++count;
+  }
+};
+
+/// How many rows of a CRS matrix have a length from least to most. Fences exec.
+template <class ExecutionSpace, class Crs>
+std::int64_t count_rows(const ExecutionSpace& exec, const char* format, const Crs& crs, std::int64_t least,
+                        std::int64_t most) {
+  using Work = ListRows<ExecutionSpace, crs_views_t<Crs>, typename Crs::non_const_ordinal_type>;
+  std::int64_t count = 0;
+  Kokkos::parallel_reduce(label("count_rows", format),
+                          row_range<typename Work::Count>(exec, static_cast<std::int64_t>(crs.numRows())),
+                          Work{crs_views_t<Crs>(crs), least, most, nullptr}, count);
+  exec.fence();
+  return count;
+}
+
+/// Writes these rows to list, ascending.
+template <class ExecutionSpace, class Crs, class Ordinal>
+void list_rows(const ExecutionSpace& exec, const char* format, const Crs& crs, std::int64_t least,
+               std::int64_t most, Ordinal* list) {
+  using Work = ListRows<ExecutionSpace, crs_views_t<Crs>, Ordinal>;
+  Kokkos::parallel_scan(label("list_rows", format),
+                        row_range<typename Work::List>(exec, static_cast<std::int64_t>(crs.numRows())),
+                        Work{crs_views_t<Crs>(crs), least, most, list});
+}
+
+/// The rows of a CRS matrix without entries, ascending. Fences exec.
+template <class EntriesView, class ExecutionSpace, class Crs>
+EntriesView empty_rows(const ExecutionSpace& exec, const char* format, const Crs& crs) {
+  const std::int64_t count = count_rows(exec, format, crs, 0, 0);
+  EntriesView list(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("empty_rows", format)),
+                   static_cast<std::size_t>(count));
+  if (count > 0) list_rows(exec, format, crs, 0, 0, list.data());
+  return list;
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

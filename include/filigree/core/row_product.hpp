@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// y = beta*y + alpha*op(A)*x for matrices stored as Rows (rows.hpp).
+#ifndef FILIGREE_CORE_ROW_PRODUCT_HPP
+#define FILIGREE_CORE_ROW_PRODUCT_HPP
+
+#include <cstdint>
+#include <string>
+
+#include "filigree/core/launch.hpp"
+#include "filigree/core/mode.hpp"
+#include "filigree/core/rows.hpp"
+#include "filigree/core/spmv_operands.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// The sums of a row, one a column of x, as lanes add them up.
+template <class Operands>
+struct RowSums {
+  typename Operands::sums_type sums = {};
+
+  KOKKOS_FORCEINLINE_FUNCTION RowSums& operator+=(const RowSums& other) {
+    for (int c = 0; c < Operands::most_columns; ++c)
+      sums[c] += other.sums[c];
+    return *this;
+  }
+};
+
+/// sums += the products of a run, in its order.
+template <bool Padded, bool Conjugate, class Operands, class Run>
+KOKKOS_FORCEINLINE_FUNCTION void add_run(const Operands& operands, typename Operands::sums_type& sums,
+                                         const Run& run) {
+  // Four entries a turn: their loads do not wait for each other.
+  FILIGREE_UNROLL(4)
+  for (std::int64_t j = 0; j < run.count; ++j) {
+    const std::int64_t column = run.column(j);
+    if (!Padded || column >= 0) operands.add(sums, conjugate_if<Conjugate>(run.value(j)), column);
+  }
+}
+
+/// Modes N and C. On a GPU T lanes multiply a row, T being Rows::lanes(): Vector is whether there are more
+/// than one. Each adds the products of its run in their order; then the sums of the lanes are added as a
+/// tree. The order is fixed, so every run gives the same bits.
+template <class Launch, class Rows, class Operands, bool Conjugate, bool Vector>
+struct RowSpmv {
+  using launch = Launch;
+  using sums_type = typename Operands::sums_type;
+
+  Rows rows;
+  Operands operands;
+  int rows_per_team;
+
+  KOKKOS_FORCEINLINE_FUNCTION void store(const sums_type& sums, std::int64_t i) const {
+    const std::int64_t row = rows.target(i);
+    if (row >= 0) operands.store(sums, row);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void row_product(const std::int64_t i) const {
+    sums_type sums = {};
+    add_run<Rows::padded, Conjugate>(operands, sums, rows.run(i, 0));
+    store(sums, i);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void row_product(const typename launch::member_type& team,
+                                               const std::int64_t i) const {
+    RowSums<Operands> all;
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(team, rows.lanes()),
+        [&](const int lane, RowSums<Operands>& mine) {
+          add_run<Rows::padded, Conjugate>(operands, mine.sums, rows.run(i, lane));
+        },
+        all);
+    Kokkos::single(Kokkos::PerThread(team), [&]() { store(all.sums, i); });
+  }
+
+  /// All lanes of a row one after the other, on a host.
+  KOKKOS_INLINE_FUNCTION void serial_row_product(const std::int64_t i) const {
+    sums_type sums = {};
+    for (int lane = 0; lane < rows.lanes(); ++lane)
+      add_run<Rows::padded, Conjugate>(operands, sums, rows.run(i, lane));
+    store(sums, i);
+  }
+
+  /// The sums of `count` neighbouring places from `first` on, on a host: there a core reads the storage
+  /// column by column, as a stream, into sums that stay in its first cache.
+  KOKKOS_INLINE_FUNCTION void tile_product(const std::int64_t first, const std::int64_t count) const {
+    sums_type sums[launch::tile] = {};
+    std::int64_t lengths[launch::tile];
+    std::int64_t width = 0;
+    for (std::int64_t i = 0; i < count; ++i) {
+      lengths[i] = rows.tile_length(first + i);
+      width = lengths[i] > width ? lengths[i] : width;
+    }
+    for (std::int64_t k = 0; k < width; ++k) {
+      const auto tile = rows.tile(first, k);
+      for (std::int64_t i = 0; i < count; ++i) {
+        if (k >= lengths[i]) continue;
+        const std::int64_t column = static_cast<std::int64_t>(tile.entries[i]);
+        if (!Rows::padded || column >= 0)
+          operands.add(sums[i], conjugate_if<Conjugate>(tile.values[i]), column);
+      }
+    }
+    for (std::int64_t i = 0; i < count; ++i)
+      store(sums[i], first + i);
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
+    const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * rows_per_team;
+    const std::int64_t end = first + rows_per_team < rows.count() ? first + rows_per_team : rows.count();
+    if constexpr (launch::gpu) {
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(end - first)), [&](const int i) {
+        if constexpr (Vector)
+          row_product(team, first + i);
+        else
+          row_product(first + i);
+      });
+    } else {
+      if constexpr (has_tiles_v<Rows>)
+        if (rows.lanes() == 1) {
+          for (std::int64_t i = first; i < end;) {
+            const std::int64_t most = end - i < launch::tile ? end - i : launch::tile;
+            const std::int64_t count = rows.tile_rows(i, most);
+            tile_product(i, count);
+            i += count;
+          }
+          return;
+        }
+      for (std::int64_t i = first; i < end; ++i)
+        serial_row_product(i);
+    }
+  }
+};
+
+/// Modes T and H: a lane adds the products of its run to y with atomics, so the order of the sums, and with
+/// it the last bits, may change from run to run. Each addition rounds to the type of y.
+template <class Launch, class Rows, class Operands, bool Conjugate>
+struct RowScatter {
+  using launch = Launch;
+
+  Rows rows;
+  Operands operands;
+  int rows_per_team;
+
+  KOKKOS_FORCEINLINE_FUNCTION void scatter_run(const std::int64_t i, const int lane) const {
+    const std::int64_t row = rows.target(i);
+    if (row < 0) return;
+    const auto run = rows.run(i, lane);
+    for (std::int64_t j = 0; j < run.count; ++j) {
+      const std::int64_t column = run.column(j);
+      if (!Rows::padded || column >= 0) operands.scatter(row, conjugate_if<Conjugate>(run.value(j)), column);
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
+    const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * rows_per_team;
+    const std::int64_t count = rows.count() - first < rows_per_team ? rows.count() - first : rows_per_team;
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(count)), [&](const int i) {
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, rows.lanes()),
+                           [&](const int lane) { scatter_run(first + i, lane); });
+    });
+  }
+};
+
+/// Launches the product of Rows: y has `extent` rows in modes T and H. On a GPU teams have lanes_per_team
+/// lanes, a power of two, at least T and 32, at most 256 or, with LargeTeams, 1024.
+template <bool LargeTeams = false, class ExecutionSpace, class Rows, class Operands>
+void row_spmv(const ExecutionSpace& exec, const std::string& name, Mode mode, const Rows& rows,
+              const Operands& operands, std::int64_t extent, int lanes_per_team = 256) {
+  const auto launch = [&](auto kernel, int lanes) {
+    using Launch = typename decltype(kernel)::launch;
+    kernel.rows_per_team = Launch::gpu ? lanes / rows.lanes() : Launch::rows_per_team;
+    Kokkos::parallel_for(name, Launch::policy(exec, rows.count(), lanes, rows.lanes()), kernel);
+  };
+  if (is_transpose(mode)) operands.scale(exec, extent);
+  with_mode<typename Rows::scalar_type>(mode, [&](auto transpose, auto conjugate) {
+    constexpr bool c = decltype(conjugate)::value;
+    using Launch = RowLaunch<ExecutionSpace>;
+    if constexpr (decltype(transpose)::value) {
+      launch(RowScatter<Launch, Rows, Operands, c>{rows, operands, 0}, Launch::team_size);
+    } else if constexpr (!Launch::gpu || !Rows::has_lanes) {
+      launch(RowSpmv<Launch, Rows, Operands, c, false>{rows, operands, 0}, Launch::team_size);
+    } else {
+      const auto launch_teams = [&](auto team_launch) {
+        using TeamLaunch = decltype(team_launch);
+        if (rows.lanes() == 1)
+          launch(RowSpmv<TeamLaunch, Rows, Operands, c, false>{rows, operands, 0}, lanes_per_team);
+        else
+          launch(RowSpmv<TeamLaunch, Rows, Operands, c, true>{rows, operands, 0}, lanes_per_team);
+      };
+      // A kernel for more lanes a team may use fewer registers: it is another one.
+      if (LargeTeams && lanes_per_team > Launch::team_size) {
+        if constexpr (LargeTeams) launch_teams(RowLaunch<ExecutionSpace, 1024>());
+      } else {
+        launch_teams(Launch());
+      }
+    }
+  });
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Formats that keep the entries of a CRS matrix, each in a place of its own, differ in where they put them.
+// Each describes that by a small struct of raw pointers, its Rows, and shares the kernels of row_product.hpp
+// and the copies of row_copy.hpp:
+//
+//   scalar_type, ordinal_type
+//   static constexpr bool padded   whether a run may hold padding, which has column -1
+//   count()                        places for rows
+//   target(i)                      the row of the matrix that is stored in place i, -1 if none is
+//   static constexpr bool has_lanes  whether lanes() may be more than 1
+//   lanes()                        T: entry k of a row is the (k / T)-th of the run of lane k % T
+//   run(i, lane)                   the entries of one lane: count, value(j), column(j)
+//
+// and for hosts, where there is no lane but a core that likes streams, if neighbouring rows are neighbours in
+// memory:
+//
+//   tile_rows(i, most)             how many places from i on are neighbours, at most `most`
+//   tile_length(i)                 entries of place i, padding included
+//   tile(i, k)                     pointers to the value and column of entry k of place i; place i + 1 is
+//   next
+#ifndef FILIGREE_CORE_ROWS_HPP
+#define FILIGREE_CORE_ROWS_HPP
+
+#include <cstdint>
+#include <type_traits>
+
+#include "filigree/core/kokkos_versions.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// Entries at equal distances in memory.
+template <class Scalar, class Ordinal>
+struct StridedRun {
+  Scalar* values;
+  Ordinal* entries;
+  std::int64_t stride;
+  std::int64_t count;
+
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value(std::int64_t j) const { return values[j * stride]; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column(std::int64_t j) const {
+    return static_cast<std::int64_t>(entries[j * stride]);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void set_column(std::int64_t j, std::int64_t column) const {
+    entries[j * stride] = static_cast<Ordinal>(column);
+  }
+};
+
+/// One run after another, for a row that is stored in two places.
+template <class First, class Second>
+struct JoinedRun {
+  First first;
+  Second second;
+  std::int64_t count;
+
+  KOKKOS_FORCEINLINE_FUNCTION auto& value(std::int64_t j) const {
+    return j < first.count ? first.value(j) : second.value(j - first.count);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column(std::int64_t j) const {
+    return j < first.count ? first.column(j) : second.column(j - first.count);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void set_column(std::int64_t j, std::int64_t column) const {
+    j < first.count ? first.set_column(j, column) : second.set_column(j - first.count, column);
+  }
+};
+
+/// A value and a column, and behind each those of the next row.
+template <class Scalar, class Ordinal>
+struct TilePointers {
+  const Scalar* values;
+  const Ordinal* entries;
+};
+
+/// Entries that lane `lane` of `lanes` has of a row of `length`.
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t entries_of_lane(std::int64_t length, int lane, int lanes) {
+  return length > lane ? (length - lane - 1) / lanes + 1 : 0;
+}
+
+template <class Rows, class = void>
+constexpr bool has_tiles_v = false;
+template <class Rows>
+constexpr bool has_tiles_v<Rows, std::void_t<decltype(&Rows::tile)>> = true;
+
+/// Entries of the row in place i, without its padding, which is always at the end.
+template <class Rows>
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_length(const Rows& rows, std::int64_t i) {
+  std::int64_t length = 0;
+  for (int lane = 0; lane < rows.lanes(); ++lane) {
+    const auto run = rows.run(i, lane);
+    std::int64_t count = run.count;
+    if constexpr (Rows::padded)
+      while (count > 0 && run.column(count - 1) < 0)
+        --count;
+    length += count;
+  }
+  return length;
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_CORE_STABLE_SORT_HPP
+#define FILIGREE_CORE_STABLE_SORT_HPP
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "filigree/core/launch.hpp"
+#include "filigree/core/region.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// One pass of a binary radix sort: first the elements whose key has a zero bit, then the others.
+template <class ExecutionSpace, class Index>
+struct SplitByBit {
+  using execution_space = ExecutionSpace;
+  using value_type = std::int64_t;
+  struct CountZeros {};
+  struct Move {};
+
+  const std::uint64_t* keys;
+  const Index* order;
+  std::uint64_t* new_keys;
+  Index* new_order;
+  const std::int64_t* zero_count;
+  int bit;
+
+  KOKKOS_FORCEINLINE_FUNCTION bool is_zero(std::int64_t i) const { return ((keys[i] >> bit) & 1u) == 0; }
+
+  KOKKOS_INLINE_FUNCTION void operator()(CountZeros, const std::int64_t i, std::int64_t& zeros) const {
+    if (is_zero(i)) ++zeros;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(Move, const std::int64_t i, std::int64_t& zeros,
+                                         const bool final) const {
+    const bool zero = is_zero(i);
+    if (final) {
+      const std::int64_t at = zero ? zeros : *zero_count + i - zeros;
+      new_keys[at] = keys[i];
+      new_order[at] = order[i];
+    }
+    if (zero) ++zeros;
+  }
+};
+
+template <class ExecutionSpace, class Index>
+struct CountUp {
+  using execution_space = ExecutionSpace;
+  Index* order;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const { order[i] = static_cast<Index>(i); }
+};
+
+/// The order that sorts keys, none of them larger than largest: element i of the result is the index of the
+/// i-th smallest key, equal keys staying in their order. The keys are overwritten. Two kernels for each bit
+/// of largest: Kokkos' own sorts promise no stable order, and before 4.3 take no second array.
+template <class Index, class ExecutionSpace, class KeyView>
+auto stable_order(const ExecutionSpace& exec, const char* format, KeyView keys, std::uint64_t largest) {
+  using device_type = typename KeyView::device_type;
+  using Split = SplitByBit<ExecutionSpace, Index>;
+  const std::int64_t count = static_cast<std::int64_t>(keys.extent(0));
+  const auto allocate = [&](const char* what) {
+    return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label(what, format));
+  };
+  Kokkos::View<Index*, device_type> order(allocate("order"), keys.extent(0));
+  Kokkos::View<Index*, device_type> new_order(allocate("order"), keys.extent(0));
+  KeyView new_keys(allocate("keys"), keys.extent(0));
+  const Kokkos::View<std::int64_t, device_type> zero_count(allocate("zero_count"));
+  Kokkos::parallel_for(label("order", format), row_range<void>(exec, count),
+                       CountUp<ExecutionSpace, Index>{order.data()});
+  for (int bit = 0; bit < 64 && (largest >> bit) != 0; ++bit) {
+    const Split split{keys.data(), order.data(), new_keys.data(), new_order.data(), zero_count.data(), bit};
+    Kokkos::parallel_reduce(label("count_zeros", format), row_range<typename Split::CountZeros>(exec, count),
+                            split, zero_count);
+    Kokkos::parallel_scan(label("split", format), row_range<typename Split::Move>(exec, count), split);
+    std::swap(keys, new_keys);
+    std::swap(order, new_order);
+  }
+  // The buffers are freed on return, which is no event of exec.
+  exec.fence();
+  return order;
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_FORMATS_BELL_BELL_CONVERT_HPP
+#define FILIGREE_FORMATS_BELL_BELL_CONVERT_HPP
+
+#include <cstdint>
+
+#include "filigree/core/allocate_view.hpp"
+#include "filigree/core/block_columns.hpp"
+#include "filigree/core/block_size.hpp"
+#include "filigree/core/check_crs.hpp"
+#include "filigree/core/place_copy.hpp"
+#include "filigree/core/region.hpp"
+#include "filigree/formats/bell/bell_matrix.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// Finds the longest row of blocks, then lists the block columns of each.
+template <class ExecutionSpace, class Columns, class Ordinal>
+struct BellPattern {
+  using execution_space = ExecutionSpace;
+  struct Longest {};
+  struct List {};
+
+  Columns columns;
+  std::int64_t block_rows;
+  std::int64_t block_width;
+  Ordinal* block_entries;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Longest, const std::int64_t block_row, std::int64_t& longest) const {
+    std::int64_t count = 0;
+    columns.for_each_block(block_row, [&](std::int64_t) { ++count; });
+    if (count > longest) longest = count;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(List, const std::int64_t block_row) const {
+    std::int64_t k = 0;
+    columns.for_each_block(block_row, [&](std::int64_t block) {
+      block_entries[k * block_rows + block_row] = static_cast<Ordinal>(block);
+      ++k;
+    });
+    for (; k < block_width; ++k)
+      block_entries[k * block_rows + block_row] = static_cast<Ordinal>(-1);
+  }
+};
+
+/// The Places (core/place_copy.hpp) of a blocked ELL matrix.
+template <class Scalar, class Ordinal>
+struct BellPlaces {
+  using scalar_type = Scalar;
+  using ordinal_type = Ordinal;
+
+  Scalar* block_values;
+  const Ordinal* block_entries;
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t block_rows;
+  std::int64_t block_width;
+  std::int64_t block_size;
+
+  template <class Bell>
+  explicit BellPlaces(const Bell& bell)
+      : block_values(bell.values.data()),
+        block_entries(bell.block_entries.data()),
+        rows(static_cast<std::int64_t>(bell.numRows())),
+        columns(static_cast<std::int64_t>(bell.numCols())),
+        block_rows(static_cast<std::int64_t>(bell.numBlockRows())),
+        block_width(static_cast<std::int64_t>(bell.block_width())),
+        block_size(bell.block_size()) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION Scalar* values() const { return block_values; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t block_column(std::int64_t block_row, std::int64_t k) const {
+    return static_cast<std::int64_t>(block_entries[k * block_rows + block_row]);
+  }
+
+  /// Columns ascend and padding, which is -1, comes last.
+  KOKKOS_INLINE_FUNCTION std::int64_t position(std::int64_t row, std::int64_t column) const {
+    const std::int64_t block_row = row / block_size;
+    const std::int64_t wanted = column / block_size;
+    std::int64_t low = 0;
+    std::int64_t high = block_width;
+    while (low < high) {
+      const std::int64_t middle = (low + high) / 2;
+      const std::int64_t at = block_column(block_row, middle);
+      if (at >= 0 && at < wanted)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    if (low == block_width || block_column(block_row, low) != wanted) return -1;
+    return (low * block_size + column - wanted * block_size) * rows + row;
+  }
+
+  /// By ascending column.
+  template <class Visit>
+  KOKKOS_INLINE_FUNCTION void for_each_place(const std::int64_t row, const Visit& visit) const {
+    for (std::int64_t k = 0; k < block_width; ++k) {
+      const std::int64_t block = block_column(row / block_size, k);
+      if (block < 0) return;
+      for (std::int64_t c = 0; c < block_size; ++c)
+        if (block * block_size + c < columns)
+          visit(block * block_size + c, (k * block_size + c) * rows + row);
+    }
+  }
+};
+
+/// convert<BellMatrix>, its input checked. Fences exec to learn the width.
+template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
+void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BellOptions& options,
+                      BellMatrix<S, O, D, M, Z>& result) {
+  using Bell = BellMatrix<S, O, D, M, Z>;
+  using Columns = BlockColumns<ExecutionSpace, CrsViews<S, O, Z>>;
+  using Pattern = BellPattern<ExecutionSpace, Columns, O>;
+  const char* function = "Filigree::convert<BellMatrix>";
+  const char* name = Bell::name();
+  const std::int64_t b = options.block_size;
+  if (b < 1 || b > largest_compiled_block_size)
+    fail<std::invalid_argument>(function, ": options.block_size is ", b, "; it must be 1 to ",
+                                largest_compiled_block_size, ".");
+  const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
+  Pattern pattern{Columns(exec, name, crs, b), (rows + b - 1) / b, 0, nullptr};
+  if (rows > 0)
+    Kokkos::parallel_reduce(label("longest_row", name),
+                            row_range<typename Pattern::Longest>(exec, pattern.block_rows), pattern,
+                            Kokkos::Max<std::int64_t>(pattern.block_width));
+  exec.fence();
+  const double elements =
+      static_cast<double>(pattern.block_width) * static_cast<double>(b) * static_cast<double>(rows);
+  const std::int64_t blocks = pattern.block_width * pattern.block_rows;
+  check_storage<Z>(function, elements, elements * sizeof(S) + static_cast<double>(blocks) * sizeof(O), crs,
+                   options, [&](std::ostream& why) {
+                     why << "the longest row of " << b << " x " << b << " blocks has " << pattern.block_width
+                         << " of them for " << static_cast<double>(crs.nnz()) / static_cast<double>(rows)
+                         << " entries a row";
+                   });
+  result = Bell(crs.numRows(), crs.numCols(), static_cast<Z>(crs.nnz()), options.block_size,
+                static_cast<O>(pattern.block_width),
+                typename Bell::values_type(Kokkos::view_alloc(exec, label("values", name)),
+                                           static_cast<std::size_t>(elements)),
+                allocate_view<typename Bell::entries_type>(exec, "block_entries", name, blocks));
+  pattern.block_entries = result.block_entries.data();
+  Kokkos::parallel_for(label("list_blocks", name),
+                       row_range<typename Pattern::List>(exec, pattern.block_rows), pattern);
+  fill_places(exec, "convert", name, BellPlaces<S, O>(result), crs);
+}
+
+/// The first row in which the patterns differ, or a number past all rows. Fences exec.
+template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
+std::int64_t first_different_row(const ExecutionSpace& exec, const BellMatrix<S, O, D, M, Z>& bell,
+                                 const Crs& crs) {
+  return first_different_row_of_places(exec, bell.name(), BellPlaces<S, O>(bell), crs);
+}
+
+/// refill, its input checked. One kernel.
+template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
+void refill_from_crs(const ExecutionSpace& exec, const BellMatrix<S, O, D, M, Z>& bell, const Crs& crs) {
+  fill_places(exec, "refill", bell.name(), BellPlaces<S, O>(bell), crs);
+}
+
+/// to_crs: the values that are not zero, by ascending column.
+template <class Crs, class ExecutionSpace, class S, class O, class D, class M, class Z>
+Crs convert_to_crs(const ExecutionSpace& exec, const BellMatrix<S, O, D, M, Z>& bell) {
+  return crs_of_places<Crs>(exec, bell.name(), BellPlaces<S, O>(bell), bell.numRows(), bell.numCols());
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_FORMATS_BELL_BELL_SPMV_HPP
+#define FILIGREE_FORMATS_BELL_BELL_SPMV_HPP
+
+#include <cstdint>
+#include <string>
+
+#include "filigree/core/block_size.hpp"
+#include "filigree/core/launch.hpp"
+#include "filigree/core/mode.hpp"
+#include "filigree/core/region.hpp"
+#include "filigree/core/spmv_operands.hpp"
+#include "filigree/formats/bell/bell_matrix.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// What the kernels of blocked ELL share. BlockSize is b where it is known at compile time, else 0.
+template <class ExecutionSpace, class Bell, class Operands, int BlockSize>
+struct BellProduct {
+  using launch = RowLaunch<ExecutionSpace>;
+  using scalar_type = typename Bell::value_type;
+  using ordinal_type = typename Bell::ordinal_type;
+  using sums_type = typename Operands::sums_type;
+
+  const scalar_type* values;
+  const ordinal_type* block_entries;
+  std::int64_t rows;
+  std::int64_t columns;
+  std::int64_t block_rows;
+  std::int64_t block_width;
+  int run_time_block_size;
+  Operands operands;
+
+  BellProduct(const Bell& bell, const Operands& operands_)
+      : values(bell.values.data()),
+        block_entries(bell.block_entries.data()),
+        rows(static_cast<std::int64_t>(bell.numRows())),
+        columns(static_cast<std::int64_t>(bell.numCols())),
+        block_rows(static_cast<std::int64_t>(bell.numBlockRows())),
+        block_width(static_cast<std::int64_t>(bell.block_width())),
+        run_time_block_size(bell.block_size()),
+        operands(operands_) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION int block_size() const {
+    return BlockSize > 0 ? BlockSize : run_time_block_size;
+  }
+};
+
+/// Modes N and C: one lane a row of the matrix. Products are added by ascending column.
+template <class ExecutionSpace, class Bell, class Operands, int BlockSize, bool Conjugate>
+struct BellSpmv : BellProduct<ExecutionSpace, Bell, Operands, BlockSize> {
+  using base = BellProduct<ExecutionSpace, Bell, Operands, BlockSize>;
+  using base::base;
+  using typename base::launch;
+  using typename base::scalar_type;
+  using typename base::sums_type;
+
+  KOKKOS_FORCEINLINE_FUNCTION void row_product(const std::int64_t row) const {
+    const int b = this->block_size();
+    const std::int64_t block_row = row / b;
+    sums_type sums = {};
+    // Two blocks a turn, and all values of a block: their loads do not wait for each other.
+    FILIGREE_UNROLL(2)
+    for (std::int64_t k = 0; k < this->block_width; ++k) {
+      const std::int64_t block =
+          static_cast<std::int64_t>(this->block_entries[k * this->block_rows + block_row]);
+      // Padding has zeros for values, so any column will do: clipping costs less than a branch. So it does
+      // where the last block leaves the matrix.
+      const std::int64_t column = block < 0 ? 0 : block * b;
+      const std::int64_t last = this->columns - 1 - column;
+      const scalar_type* KOKKOS_RESTRICT value = this->values + k * b * this->rows + row;
+      FILIGREE_UNROLL(8)
+      for (int c = 0; c < b; ++c)
+        this->operands.add_unless_zero(sums, conjugate_if<Conjugate>(value[c * this->rows]),
+                                       column + (c < last ? c : last));
+    }
+    this->operands.store(sums, row);
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
+    launch::for_each_row(team, this->rows, [&](const std::int64_t row) { row_product(row); });
+  }
+};
+
+/// Modes T and H: one lane a row of the matrix, which adds its products to y with atomics, so the order of
+/// the sums, and with it the last bits, may change from run to run. Each addition rounds to the type of y.
+template <class ExecutionSpace, class Bell, class Operands, bool Conjugate>
+struct BellSpmvTranspose : BellProduct<ExecutionSpace, Bell, Operands, 0> {
+  using base = BellProduct<ExecutionSpace, Bell, Operands, 0>;
+  using base::base;
+  using typename base::launch;
+  using typename base::scalar_type;
+
+  KOKKOS_FORCEINLINE_FUNCTION void row_product(const std::int64_t row) const {
+    const int b = this->block_size();
+    const std::int64_t block_row = row / b;
+    for (std::int64_t k = 0; k < this->block_width; ++k) {
+      const std::int64_t block =
+          static_cast<std::int64_t>(this->block_entries[k * this->block_rows + block_row]);
+      if (block < 0) return;
+      for (int c = 0; c < b; ++c) {
+        const scalar_type value = this->values[(k * b + c) * this->rows + row];
+        if (value != scalar_type(0))
+          this->operands.scatter(row, conjugate_if<Conjugate>(value), block * b + c);
+      }
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
+    launch::for_each_row(team, this->rows, [&](const std::int64_t row) { row_product(row); });
+  }
+};
+
+/// The product, everything checked and A with entries.
+template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
+void spmv_kernel(const ExecutionSpace& exec, Mode mode, const BellMatrix<S, O, D, M, Z>& bell,
+                 const Operands& operands) {
+  using Bell = BellMatrix<S, O, D, M, Z>;
+  static const std::string name = label("spmv", "bell");
+  const auto policy = RowLaunch<ExecutionSpace>::policy(exec, static_cast<std::int64_t>(bell.numRows()));
+  if (is_transpose(mode)) operands.scale(exec, static_cast<std::int64_t>(bell.numCols()));
+  with_mode<S>(mode, [&](auto transpose, auto conjugate) {
+    constexpr bool c = decltype(conjugate)::value;
+    if constexpr (decltype(transpose)::value)
+      Kokkos::parallel_for(name, policy,
+                           BellSpmvTranspose<ExecutionSpace, Bell, Operands, c>(bell, operands));
+    else
+      with_block_size(bell.block_size(), [&](auto block_size) {
+        constexpr int b = decltype(block_size)::value;
+        if constexpr (b > 0)
+          Kokkos::parallel_for(name, policy, BellSpmv<ExecutionSpace, Bell, Operands, b, c>(bell, operands));
+      });
+  });
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

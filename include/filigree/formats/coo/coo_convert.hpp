@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_FORMATS_COO_COO_CONVERT_HPP
+#define FILIGREE_FORMATS_COO_COO_CONVERT_HPP
+
+#include <cstdint>
+#include <limits>
+
+#include "filigree/core/check_crs.hpp"
+#include "filigree/core/row_copy.hpp"
+#include "filigree/core/row_list.hpp"
+#include "filigree/core/stable_sort.hpp"
+#include "filigree/formats/coo/coo_matrix.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// Writes the row of each entry of a CRS matrix, one lane a row.
+template <class ExecutionSpace, class Views, class Ordinal>
+struct WriteRows {
+  using execution_space = ExecutionSpace;
+  Views crs;
+  Ordinal* rows;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t row) const {
+    for (std::int64_t i = crs.begin(row); i < crs.end(row); ++i)
+      rows[i] = static_cast<Ordinal>(row);
+  }
+};
+
+/// convert<CooMatrix>, its input checked. Fences exec to learn the number of empty rows.
+template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
+void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CooOptions& options,
+                      CooMatrix<S, O, D, M, Z>& result) {
+  using Coo = CooMatrix<S, O, D, M, Z>;
+  using Views = CrsViews<S, O, Z>;
+  const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
+  const std::int64_t entries = static_cast<std::int64_t>(crs.nnz());
+  const std::int64_t empty = count_rows(exec, Coo::name(), crs, 0, 0);
+  const double carry_bytes =
+      static_cast<double>(ShareLaunch<ExecutionSpace>::shares(entries)) * 2 * most_carried_columns * 16;
+  check_storage<Z>("Filigree::convert<CooMatrix>", static_cast<double>(entries),
+                   static_cast<double>(entries) * (sizeof(S) + 2 * sizeof(O)) +
+                       static_cast<double>(empty) * sizeof(O) + carry_bytes,
+                   crs, options, [&](std::ostream& why) {
+                     why << "a row index for each of the " << entries << " entries of " << rows << " rows";
+                   });
+  const auto allocate = [&](const char* what) {
+    return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label(what, Coo::name()));
+  };
+  const std::size_t size = static_cast<std::size_t>(entries);
+  result = Coo(crs.numRows(), crs.numCols(), typename Coo::values_type(allocate("values"), size),
+               typename Coo::entries_type(allocate("entries"), size),
+               typename Coo::entries_type(allocate("rows"), size),
+               empty_rows<typename Coo::entries_type>(exec, Coo::name(), crs),
+               allocate_carry<ExecutionSpace, typename Coo::device_type>(exec, Coo::name(), entries));
+  if (size == 0) return;
+  Kokkos::deep_copy(exec, result.values, crs.values);
+  Kokkos::deep_copy(exec, result.entries, crs.graph.entries);
+  Kokkos::parallel_for(label("convert", Coo::name()), row_range<void>(exec, rows),
+                       WriteRows<ExecutionSpace, Views, O>{Views(crs), result.rows.data()});
+}
+
+/// The first row in which the patterns differ, or a number past all rows. Fences exec.
+template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
+std::int64_t first_different_row(const ExecutionSpace& exec, const CooMatrix<S, O, D, M, Z>& coo,
+                                 const Crs& crs) {
+  return first_different_row_of(exec, coo.name(), CooEntries<ExecutionSpace, S, O>(coo), crs);
+}
+
+/// refill, its input checked. One kernel: both have the same order.
+template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
+void refill_from_crs(const ExecutionSpace& exec, const CooMatrix<S, O, D, M, Z>& coo, const Crs& crs) {
+  refill_rows(exec, coo.name(), CooEntries<ExecutionSpace, S, O>(coo), crs);
+}
+
+/// to_crs: the entries in their order.
+template <class Crs, class ExecutionSpace, class S, class O, class D, class M, class Z>
+Crs convert_to_crs(const ExecutionSpace& exec, const CooMatrix<S, O, D, M, Z>& coo) {
+  return crs_of_rows<Crs>(exec, coo, CooEntries<ExecutionSpace, S, O>(coo));
+}
+
+/// Checks and sorts triplets.
+template <class ExecutionSpace, class Scalar, class Ordinal>
+struct SortTriplets {
+  using execution_space = ExecutionSpace;
+  struct Check {};
+  struct MakeKeys {};
+  struct Move {};
+
+  const Ordinal* rows;
+  const Ordinal* columns;
+  const Scalar* values;
+  std::int64_t row_count;
+  std::int64_t column_count;
+  std::uint64_t* keys;
+  const std::int64_t* order;
+  Ordinal* sorted_rows;
+  Ordinal* sorted_columns;
+  Scalar* sorted_values;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Check, const std::int64_t i, std::int64_t& first_bad) const {
+    const std::int64_t row = static_cast<std::int64_t>(rows[i]);
+    const std::int64_t column = static_cast<std::int64_t>(columns[i]);
+    if ((row < 0 || row >= row_count || column < 0 || column >= column_count) && i < first_bad) first_bad = i;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(MakeKeys, const std::int64_t i) const {
+    keys[i] = static_cast<std::uint64_t>(rows[i]);
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(Move, const std::int64_t i) const {
+    sorted_rows[i] = rows[order[i]];
+    sorted_columns[i] = columns[order[i]];
+    sorted_values[i] = values[order[i]];
+  }
+};
+
+template <class ExecutionSpace, class Entries, class SizeType>
+struct CooRowMap {
+  using execution_space = ExecutionSpace;
+  Entries entries;
+  SizeType* row_map;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t row) const {
+    row_map[row] = static_cast<SizeType>(entries.begin_of(row));
+  }
+};
+
+/// A CRS matrix that shares the values and columns of a COO matrix.
+template <class ExecutionSpace, class S, class O, class D, class M, class Z>
+KokkosSparse::CrsMatrix<S, O, D, void, Z> crs_that_shares(const ExecutionSpace& exec,
+                                                          const CooMatrix<S, O, D, M, Z>& coo) {
+  using Crs = KokkosSparse::CrsMatrix<S, O, D, void, Z>;
+  using Entries = CooEntries<ExecutionSpace, S, O>;
+  const std::int64_t rows = static_cast<std::int64_t>(coo.numRows());
+  typename Crs::row_map_type::non_const_type row_map(
+      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("row_map", coo.name())),
+      static_cast<std::size_t>(rows) + 1);
+  Kokkos::parallel_for(label("row_map", coo.name()), row_range<void>(exec, rows + 1),
+                       CooRowMap<ExecutionSpace, Entries, Z>{Entries(coo), row_map.data()});
+  return Crs(label("crs", coo.name()), coo.numRows(), coo.numCols(), coo.nnz(), coo.values, row_map,
+             coo.entries);
+}
+
+}  // namespace Impl
+
+/// A COO matrix of triplets in any order, with duplicates or without: entry i is values(i) in row rows(i) and
+/// column columns(i). Entries of one row keep their order. Made on the device of the Views, which are copied;
+/// sorting takes two kernels for each bit of row_count and 32 bytes an entry while it runs. Fences exec.
+///
+/// Throws std::invalid_argument where the Views have not the same length, and for the first entry outside of
+/// a row_count x column_count matrix.
+template <class SizeType = std::size_t, class ExecutionSpace, class RowView, class ColumnView,
+          class ValueView>
+auto make_coo(const ExecutionSpace& exec, typename RowView::non_const_value_type row_count,
+              typename RowView::non_const_value_type column_count, const RowView& rows,
+              const ColumnView& columns, const ValueView& values) {
+  using Scalar = typename ValueView::non_const_value_type;
+  using Ordinal = typename RowView::non_const_value_type;
+  using Device = typename ValueView::device_type;
+  using Coo = CooMatrix<Scalar, Ordinal, Device, void, SizeType>;
+  using Sort = Impl::SortTriplets<ExecutionSpace, Scalar, Ordinal>;
+  static_assert(std::is_same<Ordinal, typename ColumnView::non_const_value_type>::value,
+                "Filigree::make_coo: rows and columns must have the same integer type.");
+  Impl::ScopedRegion region(Impl::label("make_coo", Coo::name()));
+  const std::int64_t entries = static_cast<std::int64_t>(values.extent(0));
+  if (rows.extent(0) != values.extent(0) || columns.extent(0) != values.extent(0))
+    Impl::fail<std::invalid_argument>("Filigree::make_coo: there are ", rows.extent(0), " rows, ",
+                                      columns.extent(0), " columns and ", values.extent(0),
+                                      " values; each entry must have one of each.");
+  if (row_count < 0 || column_count < 0)
+    Impl::fail<std::invalid_argument>("Filigree::make_coo: the matrix is ", row_count, " x ", column_count,
+                                      "; it must have no negative extent.");
+  Sort work{rows.data(), columns.data(), values.data(), static_cast<std::int64_t>(row_count),
+            static_cast<std::int64_t>(column_count)};
+  std::int64_t bad = std::numeric_limits<std::int64_t>::max();
+  Kokkos::parallel_reduce(Impl::label("check", Coo::name()),
+                          Impl::row_range<typename Sort::Check>(exec, entries), work,
+                          Kokkos::Min<std::int64_t>(bad));
+  exec.fence();
+  if (bad < entries)
+    Impl::fail<std::invalid_argument>(
+        "Filigree::make_coo: entry ", bad, " is in row ", Impl::read_element(rows, bad), " and column ",
+        Impl::read_element(columns, bad), "; the matrix is ", row_count, " x ", column_count, ".");
+
+  const auto allocate = [&](const char* what) {
+    return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, Impl::label(what, Coo::name()));
+  };
+  const std::size_t size = static_cast<std::size_t>(entries);
+  const Kokkos::View<std::uint64_t*, Device> keys(allocate("keys"), size);
+  work.keys = keys.data();
+  Kokkos::parallel_for(Impl::label("make_keys", Coo::name()),
+                       Impl::row_range<typename Sort::MakeKeys>(exec, entries), work);
+  const auto order = Impl::stable_order<std::int64_t>(
+      exec, Coo::name(), keys, row_count > 0 ? static_cast<std::uint64_t>(row_count - 1) : 0);
+  work.order = order.data();
+  Coo result(row_count, column_count, typename Coo::values_type(allocate("values"), size),
+             typename Coo::entries_type(allocate("entries"), size),
+             typename Coo::entries_type(allocate("rows"), size), {},
+             Impl::allocate_carry<ExecutionSpace, typename Coo::device_type>(exec, Coo::name(), entries));
+  work.sorted_rows = result.rows.data();
+  work.sorted_columns = result.entries.data();
+  work.sorted_values = result.values.data();
+  Kokkos::parallel_for(Impl::label("sort", Coo::name()), Impl::row_range<typename Sort::Move>(exec, entries),
+                       work);
+  result.empty_rows =
+      Impl::empty_rows<typename Coo::entries_type>(exec, Coo::name(), Impl::crs_that_shares(exec, result));
+  exec.fence();
+  return result;
+}
+
+}  // namespace Filigree
+
+#endif

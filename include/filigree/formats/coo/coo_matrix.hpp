@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_FORMATS_COO_COO_MATRIX_HPP
+#define FILIGREE_FORMATS_COO_COO_MATRIX_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include "filigree/core/convert_options.hpp"
+#include "filigree/core/entry_shares.hpp"
+#include "filigree/core/kokkos_versions.hpp"
+
+namespace Filigree {
+
+/// Options of a conversion to CooMatrix: those that every format has.
+struct CooOptions : ConvertOptions {};
+
+/// Coordinates: the row, column and value of every entry, sorted by row.
+///
+/// For matrices of any pattern, as nothing is padded and every team multiplies the same number of entries,
+/// however long a row is; and for those that come as triplets (make_coo). A product reads a row index for
+/// every entry, so a format that fits the pattern is faster.
+///
+/// Storage, for the 4 x 4 example
+///
+///     3 0 1 0        rows        0 0 2 2 2 3 3
+///     0 0 0 0        entries     0 2 1 2 3 0 3
+///     0 2 4 1        values      3 1 2 4 1 1 1
+///     1 0 0 1        empty_rows  1
+///
+/// Within a row entries stay in the order that the CRS or the triplets have; duplicates stay apart.
+/// empty_rows are the rows without entries, which a product only scales. carry is where a product puts the
+/// partial sums of rows that several teams share: products of the same object on several execution space
+/// instances at once would mix them, so each wants a copy from with_own_carry().
+/// Bytes: entries * (sizeof(Scalar) + 2 * sizeof(Ordinal)), empty rows * sizeof(Ordinal), and 128 for each
+/// 2048 entries.
+///
+/// Source: Kirk and Hwu, chapter 10, section 10.4; Liu, Yu, Chen, Hsieh and Shao 2012, section 2.1.
+///
+/// The parameters are those of KokkosSparse::CrsMatrix. SizeType counts the entries.
+template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
+class CooMatrix {
+ public:
+  using value_type = Scalar;
+  using ordinal_type = Ordinal;
+  using size_type = SizeType;
+  using memory_traits = MemoryTraits;
+  using execution_space = typename Device::execution_space;
+  using memory_space = typename Device::memory_space;
+  using device_type = Kokkos::Device<execution_space, memory_space>;
+  using options_type = CooOptions;
+  static constexpr bool keeps_entries = true;
+
+  using values_type = Kokkos::View<Scalar*, device_type, MemoryTraits>;
+  using entries_type = Kokkos::View<Ordinal*, device_type, MemoryTraits>;
+  using carry_type = Impl::carry_t<device_type>;
+
+  static constexpr const char* name() { return "coo"; }
+
+  /// A matrix without rows.
+  CooMatrix() = default;
+  /// Wraps Views that already hold a matrix as the class comment describes it; nothing is checked or copied.
+  CooMatrix(Ordinal row_count, Ordinal columns, values_type values_, entries_type entries_,
+            entries_type rows_, entries_type empty_rows_, carry_type carry_)
+      : values(values_),
+        entries(entries_),
+        rows(rows_),
+        empty_rows(empty_rows_),
+        carry(carry_),
+        m_rows(row_count),
+        m_columns(columns) {}
+
+  KOKKOS_INLINE_FUNCTION Ordinal numRows() const { return m_rows; }
+  KOKKOS_INLINE_FUNCTION Ordinal numCols() const { return m_columns; }
+  /// Entries, duplicates and explicit zeros included.
+  KOKKOS_INLINE_FUNCTION SizeType nnz() const { return static_cast<SizeType>(values.extent(0)); }
+  /// Bytes of all Views.
+  std::size_t storage_bytes() const {
+    return values.extent(0) * sizeof(Scalar) +
+           (entries.extent(0) + rows.extent(0) + empty_rows.extent(0)) * sizeof(Ordinal) +
+           carry.extent(0) * sizeof(typename carry_type::value_type);
+  }
+  /// The same matrix with a carry of its own, for products at the same time as those of this object.
+  CooMatrix with_own_carry() const {
+    CooMatrix result(*this);
+    result.carry = carry_type(Impl::label("carry", name()), carry.extent(0));
+    return result;
+  }
+
+  values_type values;       ///< one an entry
+  entries_type entries;     ///< column of each entry
+  entries_type rows;        ///< row of each entry, ascending
+  entries_type empty_rows;  ///< rows without entries, ascending
+  carry_type carry;         ///< partial sums of a product
+
+ private:
+  Ordinal m_rows = 0;
+  Ordinal m_columns = 0;
+};
+
+namespace Impl {
+
+/// The Entries (core/entry_shares.hpp) and the Rows (core/rows.hpp) of a COO matrix, whose rows are found by
+/// binary search.
+template <class ExecutionSpace, class Scalar, class Ordinal>
+struct CooEntries {
+  using scalar_type = Scalar;
+  using ordinal_type = Ordinal;
+  static constexpr bool padded = false;
+  static constexpr bool has_lanes = false;
+
+  Scalar* values;
+  Ordinal* entries;
+  const Ordinal* rows;
+  std::int64_t entry_count;
+  std::int64_t row_count;
+
+  template <class Coo>
+  explicit CooEntries(const Coo& coo)
+      : values(coo.values.data()),
+        entries(coo.entries.data()),
+        rows(coo.rows.data()),
+        entry_count(static_cast<std::int64_t>(coo.nnz())),
+        row_count(static_cast<std::int64_t>(coo.numRows())) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_of(std::int64_t i) const {
+    return static_cast<std::int64_t>(rows[i]);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_after(std::int64_t, std::int64_t i) const { return row_of(i); }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_row(std::int64_t share) const {
+    return row_of(share * ShareLaunch<ExecutionSpace>::share);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool begins(std::int64_t row, std::int64_t i) const {
+    return i == 0 || row_of(i - 1) != row;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool ends(std::int64_t row, std::int64_t i) const {
+    return i == entry_count || row_of(i) != row;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return row_count; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t target(std::int64_t i) const { return i; }
+  KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1; }
+  /// The first entry whose row is not less than the given one.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t begin_of(std::int64_t row) const {
+    std::int64_t low = 0;
+    std::int64_t high = entry_count;
+    while (low < high) {
+      const std::int64_t middle = (low + high) / 2;
+      if (row_of(middle) < row)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION StridedRun<Scalar, Ordinal> run(std::int64_t row, int) const {
+    const std::int64_t begin = begin_of(row);
+    return {values + begin, entries + begin, 1, begin_of(row + 1) - begin};
+  }
+};
+
+}  // namespace Impl
+
+}  // namespace Filigree
+
+#endif

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_FORMATS_COO_COO_SPMV_HPP
+#define FILIGREE_FORMATS_COO_COO_SPMV_HPP
+
+#include <cstdint>
+#include <string>
+
+#include "filigree/core/entry_shares.hpp"
+#include "filigree/core/launch.hpp"
+#include "filigree/core/mode.hpp"
+#include "filigree/core/region.hpp"
+#include "filigree/core/spmv_operands.hpp"
+#include "filigree/formats/coo/coo_matrix.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// Modes T and H: one lane an entry, which adds its product to y with an atomic, so the order of the sums,
+/// and with it the last bits, may change from run to run. Each addition rounds to the type of y.
+template <class ExecutionSpace, class Entries, class Operands, bool Conjugate>
+struct CooSpmvTranspose {
+  using launch = RowLaunch<ExecutionSpace>;
+
+  Entries entries;
+  Operands operands;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
+    launch::for_each_row(team, entries.entry_count, [&](const std::int64_t i) {
+      operands.scatter(entries.row_of(i), conjugate_if<Conjugate>(entries.values[i]),
+                       static_cast<std::int64_t>(entries.entries[i]));
+    });
+  }
+};
+
+/// The product, everything checked and A with entries.
+template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
+void spmv_kernel(const ExecutionSpace& exec, Mode mode, const CooMatrix<S, O, D, M, Z>& coo,
+                 const Operands& operands) {
+  using Entries = CooEntries<ExecutionSpace, S, O>;
+  static const std::string name = label("spmv", "coo");
+  static const std::string join_name = label("join", "coo");
+  const Entries entries(coo);
+  if (!is_transpose(mode)) {
+    share_spmv(exec, name, join_name, mode, entries, operands, coo.carry, coo.empty_rows);
+    return;
+  }
+  operands.scale(exec, static_cast<std::int64_t>(coo.numCols()));
+  with_mode<S>(mode, [&](auto, auto conjugate) {
+    using Kernel = CooSpmvTranspose<ExecutionSpace, Entries, Operands, decltype(conjugate)::value>;
+    Kokkos::parallel_for(name, Kernel::launch::policy(exec, entries.entry_count), Kernel{entries, operands});
+  });
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_FORMATS_CRS_KERNEL_CRS_KERNEL_CONVERT_HPP
+#define FILIGREE_FORMATS_CRS_KERNEL_CRS_KERNEL_CONVERT_HPP
+
+#include <cstdint>
+
+#include "filigree/core/check_crs.hpp"
+#include "filigree/core/row_lengths.hpp"
+#include "filigree/core/row_list.hpp"
+#include "filigree/formats/crs/crs_convert.hpp"
+#include "filigree/formats/crs_kernel/crs_kernel_matrix.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// Finds the row of the first entry of each share.
+template <class ExecutionSpace, class Entries, class Ordinal>
+struct FindFirstRows {
+  using execution_space = ExecutionSpace;
+  Entries entries;
+  Ordinal* first_rows;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t share) const {
+    first_rows[share] = static_cast<Ordinal>(
+        entries.search(0, entries.row_count, share * ShareLaunch<ExecutionSpace>::share));
+  }
+};
+
+/// convert<CrsKernelMatrix>, its input checked: copies nothing; finds the shares of the balanced kernel.
+template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
+void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CrsKernelOptions& options,
+                      CrsKernelMatrix<S, O, D, M, Z>& result) {
+  using Result = CrsKernelMatrix<S, O, D, M, Z>;
+  using Entries = CrsEntries<ExecutionSpace, S, O, Z>;
+  const char* function = "Filigree::convert<CrsKernelMatrix>";
+  check_lanes_per_row(function, options.lanes_per_row);
+  if (options.kernel == CrsKernel::lanes) {
+    result = Result(crs, options);
+    return;
+  }
+  const std::int64_t entries = static_cast<std::int64_t>(crs.nnz());
+  const std::int64_t shares = ShareLaunch<ExecutionSpace>::shares(entries);
+  const std::int64_t empty = count_rows(exec, Result::name(), crs, 0, 0);
+  check_storage<Z>(function, static_cast<double>(entries),
+                   crs_bytes(crs) + static_cast<double>(shares + empty) * sizeof(O) +
+                       static_cast<double>(shares) * 2 * most_carried_columns * 16,
+                   crs, options, [&](std::ostream& why) {
+                     why << "the CRS matrix, " << shares << " shares of its entries and " << empty
+                         << " empty rows";
+                   });
+  const typename Result::row_list_type first_rows(
+      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("first_rows", Result::name())),
+      static_cast<std::size_t>(shares));
+  if (shares > 0)
+    Kokkos::parallel_for(label("first_rows", Result::name()), row_range<void>(exec, shares),
+                         FindFirstRows<ExecutionSpace, Entries, O>{
+                             Entries{crs.values.data(), crs.graph.entries.data(), crs.graph.row_map.data(),
+                                     nullptr, entries, static_cast<std::int64_t>(crs.numRows())},
+                             first_rows.data()});
+  result =
+      Result(crs, options, first_rows, empty_rows<typename Result::row_list_type>(exec, Result::name(), crs),
+             allocate_carry<ExecutionSpace, typename Result::device_type>(exec, Result::name(), entries));
+}
+
+/// The first row in which the patterns differ, or a number past all rows. Fences exec.
+template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
+std::int64_t first_different_row(const ExecutionSpace& exec, const CrsKernelMatrix<S, O, D, M, Z>& A,
+                                 const Crs& crs) {
+  return first_different_row(exec, A.crs, crs);
+}
+
+template <class ExecutionSpace, class Scalar>
+struct CopyCrsValues {
+  using execution_space = ExecutionSpace;
+  const Scalar* from;
+  Scalar* to;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const { to[i] = from[i]; }
+};
+
+/// refill, its input checked: new values for the CRS matrix that is shared, too. One kernel.
+template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
+void refill_from_crs(const ExecutionSpace& exec, const CrsKernelMatrix<S, O, D, M, Z>& A, const Crs& crs) {
+  Kokkos::parallel_for(label("refill", A.name()), row_range<void>(exec, static_cast<std::int64_t>(A.nnz())),
+                       CopyCrsValues<ExecutionSpace, S>{crs.values.data(), A.values.data()});
+}
+
+/// to_crs: the matrix that is shared.
+template <class Crs, class ExecutionSpace, class S, class O, class D, class M, class Z>
+Crs convert_to_crs(const ExecutionSpace&, const CrsKernelMatrix<S, O, D, M, Z>& A) {
+  return A.crs;
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_FORMATS_CRS_KERNEL_CRS_KERNEL_SPMV_HPP
+#define FILIGREE_FORMATS_CRS_KERNEL_CRS_KERNEL_SPMV_HPP
+
+#include <cstdint>
+#include <string>
+
+#include "filigree/core/region.hpp"
+#include "filigree/core/row_product.hpp"
+#include "filigree/formats/crs/crs_matrix.hpp"
+#include "filigree/formats/crs_kernel/crs_kernel_matrix.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// The product, everything checked and A with entries. Modes T and H are those of T lanes a row, 8 where the
+/// kernel is the balanced one.
+template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
+void spmv_kernel(const ExecutionSpace& exec, Mode mode, const CrsKernelMatrix<S, O, D, M, Z>& A,
+                 const Operands& operands) {
+  static const std::string name = label("spmv", A.name());
+  static const std::string join_name = label("join", A.name());
+  const auto& crs = A.crs;
+  const bool balanced = A.kernel() == CrsKernel::balanced;
+  if (!balanced || is_transpose(mode)) {
+    const CrsRows<S, O, Z> rows(crs, balanced ? 8 : A.lanes_per_row());
+    row_spmv(exec, name, mode, rows, operands, static_cast<std::int64_t>(A.numCols()));
+    return;
+  }
+  const CrsEntries<ExecutionSpace, S, O, Z> entries{
+      crs.values.data(),   crs.graph.entries.data(),           crs.graph.row_map.data(),
+      A.first_rows.data(), static_cast<std::int64_t>(A.nnz()), static_cast<std::int64_t>(A.numRows())};
+  share_spmv(exec, name, join_name, mode, entries, operands, A.carry, A.empty_rows);
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_FORMATS_DIA_DIA_MATRIX_HPP
+#define FILIGREE_FORMATS_DIA_DIA_MATRIX_HPP
+
+#include <cstddef>
+
+#include "filigree/formats/cds/cds_matrix.hpp"
+
+namespace Filigree {
+
+/// Options of a conversion to DiaMatrix: those that every format has.
+struct DiaOptions : ConvertOptions {};
+
+/// Diagonals, dense, without column indices: CdsMatrix with blocks of one, which it is made of.
+///
+/// For matrices whose entries lie on a few diagonals, such as those of structured grids with one unknown a
+/// cell. A diagonal is stored whole however few entries it has, so the conversion refuses a matrix with many
+/// by ConvertOptions::max_storage_ratio.
+///
+/// Storage, for the 4 x 4 example (`.` is padding, value 0)
+///
+///     3 0 1 0        offsets = -3 -1 0 1 2
+///     0 0 0 0        values   . . . 1 | . . 2 . | 3 . 4 1 | . . 1 . | 1 . . .
+///     0 2 4 1        offset     -3        -1         0         1         2
+///     1 0 0 1
+///
+/// The value of row i and column i + offsets[d] is at d * n + i, where n is the number of rows. A stored zero
+/// counts as padding, and duplicates are summed, as in CdsMatrix.
+/// Bytes: k * n * sizeof(Scalar) + k * sizeof(Ordinal), with k diagonals.
+///
+/// Source: Godwin, Holewinski and Sadayappan 2012, section 2.3.2.
+template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
+class DiaMatrix : public CdsMatrix<Scalar, Ordinal, Device, MemoryTraits, SizeType> {
+ public:
+  using base_type = CdsMatrix<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
+  using options_type = DiaOptions;
+
+  static constexpr const char* name() { return "dia"; }
+
+  /// A matrix without rows.
+  DiaMatrix() = default;
+  /// Shares the Views of a CDS matrix, whose block size must be 1; it is not checked.
+  explicit DiaMatrix(const base_type& diagonals) : base_type(diagonals) {}
+};
+
+}  // namespace Filigree
+
+#endif

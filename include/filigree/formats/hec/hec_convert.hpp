@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_FORMATS_HEC_HEC_CONVERT_HPP
+#define FILIGREE_FORMATS_HEC_HEC_CONVERT_HPP
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "filigree/core/allocate_view.hpp"
+#include "filigree/core/check_crs.hpp"
+#include "filigree/core/overflow.hpp"
+#include "filigree/core/row_copy.hpp"
+#include "filigree/core/row_histogram.hpp"
+#include "filigree/formats/ell/ell_convert.hpp"
+#include "filigree/formats/hec/hec_matrix.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// Writes the CRS part, one lane an overflowing row.
+template <class ExecutionSpace, class Rows, class Views>
+struct FillCrsPart {
+  using execution_space = ExecutionSpace;
+  Rows rows;
+  Views crs;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t at) const {
+    const auto run = rows.run_of_overflow(at).second;
+    const std::int64_t begin = crs.begin(rows.overflow_row(at)) + rows.ell.width;
+    for (std::int64_t j = 0; j < run.count; ++j) {
+      run.value(j) = crs.values[begin + j];
+      run.set_column(j, static_cast<std::int64_t>(crs.entries[begin + j]));
+    }
+  }
+};
+
+/// convert<HecMatrix>, its input checked. Fences exec. Takes 8 bytes for each entry of the longest row while
+/// it runs.
+template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
+void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HecOptions& options,
+                      HecMatrix<S, O, D, M, Z>& result) {
+  using Hec = HecMatrix<S, O, D, M, Z>;
+  using Ell = typename Hec::ell_type;
+  using Rows = HecRows<S, O, Z>;
+  using Views = CrsViews<S, O, Z>;
+  const char* function = "Filigree::convert<HecMatrix>";
+  const char* name = Hec::name();
+  check_hybrid_width(function, options.width_rule, options.width);
+  if (options.long_row < 0)
+    fail<std::invalid_argument>(function, ": options.long_row is ", options.long_row,
+                                "; it must be a number of entries, at least 0.");
+  const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
+  const std::vector<std::int64_t> reaching = rows_reaching(exec, name, crs);
+  const std::vector<std::int64_t> beyond = entries_beyond(reaching);
+  const std::int64_t longest = static_cast<std::int64_t>(reaching.size()) - 2;
+  const auto bytes = [&](std::int64_t width) {
+    const std::int64_t overflowing_rows = reaching[static_cast<std::size_t>(width) + 1];
+    return static_cast<double>(rows) * (static_cast<double>(width) * (sizeof(S) + sizeof(O)) + sizeof(O)) +
+           static_cast<double>(beyond[static_cast<std::size_t>(width)]) * (sizeof(S) + sizeof(O)) +
+           static_cast<double>(overflowing_rows) * (sizeof(O) + sizeof(Z)) + sizeof(Z);
+  };
+  const std::int64_t width = hybrid_width(options.width_rule, options.width, reaching, bytes);
+  const std::int64_t overflow = beyond[static_cast<std::size_t>(width)];
+  const std::int64_t overflowing_rows = reaching[static_cast<std::size_t>(width) + 1];
+  const std::int64_t long_length = std::min(options.long_row, longest - width) + width + 1;
+  const std::int64_t long_rows = reaching[static_cast<std::size_t>(long_length)];
+  const double elements =
+      static_cast<double>(round_up(rows, Ell::row_alignment)) * static_cast<double>(width);
+  check_storage<Z>(function, elements, bytes(width), crs, options, [&](std::ostream& why) {
+    explain_longest_row(why, crs, longest);
+    why << ", and the ELL part is " << width << " wide";
+  });
+
+  const Ell ell =
+      allocate_ell<Ell>(exec, name, crs.numRows(), crs.numCols(),
+                        static_cast<Z>(static_cast<std::int64_t>(crs.nnz()) - overflow), width, 1, true);
+  const auto list = allocate_view<typename Hec::entries_type>(exec, "overflow_rows", name, overflowing_rows);
+  if (overflowing_rows > 0) {
+    list_rows(exec, name, crs, long_length, longest, list.data());
+    list_rows(exec, name, crs, width + 1, long_length - 1, list.data() + long_rows);
+  }
+  result = Hec(static_cast<Z>(crs.nnz()), static_cast<O>(long_rows), ell,
+               allocate_view<typename Hec::values_type>(exec, "overflow_values", name, overflow),
+               allocate_view<typename Hec::entries_type>(exec, "overflow_entries", name, overflow), list,
+               overflow_offsets<Z>(exec, name, crs, list, width));
+  fill_ell(exec, name, crs, ell);
+  Kokkos::parallel_for(label("convert_overflow", name), row_range<void>(exec, overflowing_rows),
+                       FillCrsPart<ExecutionSpace, Rows, Views>{Rows(result), Views(crs)});
+}
+
+/// The first row in which the patterns differ, or a number past all rows. Fences exec.
+template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
+std::int64_t first_different_row(const ExecutionSpace& exec, const HecMatrix<S, O, D, M, Z>& hec,
+                                 const Crs& crs) {
+  return first_different_row_of(exec, hec.name(), HecRows<S, O, Z>(hec), crs);
+}
+
+/// refill, its input checked. One kernel.
+template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
+void refill_from_crs(const ExecutionSpace& exec, const HecMatrix<S, O, D, M, Z>& hec, const Crs& crs) {
+  refill_rows(exec, hec.name(), HecRows<S, O, Z>(hec), crs);
+}
+
+/// to_crs: the entries in the order that the matrix was converted from.
+template <class Crs, class ExecutionSpace, class S, class O, class D, class M, class Z>
+Crs convert_to_crs(const ExecutionSpace& exec, const HecMatrix<S, O, D, M, Z>& hec) {
+  return crs_of_rows<Crs>(exec, hec, HecRows<S, O, Z>(hec));
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

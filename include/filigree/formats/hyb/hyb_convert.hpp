@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_FORMATS_HYB_HYB_CONVERT_HPP
+#define FILIGREE_FORMATS_HYB_HYB_CONVERT_HPP
+
+#include <cstdint>
+#include <vector>
+
+#include "filigree/core/allocate_view.hpp"
+#include "filigree/core/check_crs.hpp"
+#include "filigree/core/overflow.hpp"
+#include "filigree/core/row_copy.hpp"
+#include "filigree/core/row_histogram.hpp"
+#include "filigree/formats/ell/ell_convert.hpp"
+#include "filigree/formats/hyb/hyb_matrix.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// Writes the COO part, one lane an overflowing row.
+template <class ExecutionSpace, class Coo, class Views>
+struct FillCooPart {
+  using execution_space = ExecutionSpace;
+  using ordinal_type = typename Coo::ordinal_type;
+  Views crs;
+  const ordinal_type* overflow_rows;
+  const std::int64_t* offsets;
+  std::int64_t width;
+  typename Coo::value_type* values;
+  ordinal_type* entries;
+  ordinal_type* rows;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    const std::int64_t row = static_cast<std::int64_t>(overflow_rows[i]);
+    const std::int64_t begin = crs.begin(row) + width;
+    for (std::int64_t k = 0; begin + k < crs.end(row); ++k) {
+      values[offsets[i] + k] = crs.values[begin + k];
+      entries[offsets[i] + k] = crs.entries[begin + k];
+      rows[offsets[i] + k] = static_cast<ordinal_type>(row);
+    }
+  }
+};
+
+/// convert<HybMatrix>, its input checked. Fences exec. Takes 8 bytes for each entry of the longest row and
+/// for each row that overflows while it runs.
+template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
+void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HybOptions& options,
+                      HybMatrix<S, O, D, M, Z>& result) {
+  using Hyb = HybMatrix<S, O, D, M, Z>;
+  using Ell = typename Hyb::ell_type;
+  using Coo = typename Hyb::coo_type;
+  using Views = CrsViews<S, O, Z>;
+  const char* function = "Filigree::convert<HybMatrix>";
+  const char* name = Hyb::name();
+  check_hybrid_width(function, options.width_rule, options.width);
+  const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
+  const std::vector<std::int64_t> reaching = rows_reaching(exec, name, crs);
+  const std::vector<std::int64_t> beyond = entries_beyond(reaching);
+  const std::int64_t longest = static_cast<std::int64_t>(reaching.size()) - 2;
+  const auto bytes = [&](std::int64_t width) {
+    const std::int64_t overflow = beyond[static_cast<std::size_t>(width)];
+    const double carry =
+        static_cast<double>(ShareLaunch<ExecutionSpace>::shares(overflow)) * 2 * most_carried_columns * 16;
+    return static_cast<double>(rows) * (static_cast<double>(width) * (sizeof(S) + sizeof(O)) + sizeof(O)) +
+           static_cast<double>(overflow) * (sizeof(S) + 2 * sizeof(O)) + carry;
+  };
+  const std::int64_t width = hybrid_width(options.width_rule, options.width, reaching, bytes);
+  const std::int64_t overflow = beyond[static_cast<std::size_t>(width)];
+  const double elements =
+      static_cast<double>(round_up(rows, Ell::row_alignment)) * static_cast<double>(width);
+  check_storage<Z>(function, elements, bytes(width), crs, options, [&](std::ostream& why) {
+    explain_longest_row(why, crs, longest);
+    why << ", and the ELL part is " << width << " wide";
+  });
+
+  const Ell ell =
+      allocate_ell<Ell>(exec, name, crs.numRows(), crs.numCols(),
+                        static_cast<Z>(static_cast<std::int64_t>(crs.nnz()) - overflow), width, 1, true);
+  const Coo coo(crs.numRows(), crs.numCols(),
+                allocate_view<typename Coo::values_type>(exec, "coo_values", name, overflow),
+                allocate_view<typename Coo::entries_type>(exec, "coo_entries", name, overflow),
+                allocate_view<typename Coo::entries_type>(exec, "coo_rows", name, overflow), {},
+                allocate_carry<ExecutionSpace, typename Coo::device_type>(exec, name, overflow));
+  result = Hyb(static_cast<Z>(crs.nnz()), ell, coo);
+  fill_ell(exec, name, crs, ell);
+  if (overflow == 0) return;
+  const std::int64_t count = reaching[static_cast<std::size_t>(width) + 1];
+  const auto list = allocate_view<typename Coo::entries_type>(exec, "overflow_rows", name, count);
+  list_rows(exec, name, crs, width + 1, longest, list.data());
+  const auto offsets = overflow_offsets<std::int64_t>(exec, name, crs, list, width);
+  Kokkos::parallel_for(
+      label("convert_coo", name), row_range<void>(exec, count),
+      FillCooPart<ExecutionSpace, Coo, Views>{Views(crs), list.data(), offsets.data(), width,
+                                              coo.values.data(), coo.entries.data(), coo.rows.data()});
+  // The lists are freed on return, which is no event of exec.
+  exec.fence();
+}
+
+/// The first row in which the patterns differ, or a number past all rows. Fences exec.
+template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
+std::int64_t first_different_row(const ExecutionSpace& exec, const HybMatrix<S, O, D, M, Z>& hyb,
+                                 const Crs& crs) {
+  return first_different_row_of(exec, hyb.name(), HybRows<ExecutionSpace, S, O>(hyb), crs);
+}
+
+/// refill, its input checked. One kernel.
+template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
+void refill_from_crs(const ExecutionSpace& exec, const HybMatrix<S, O, D, M, Z>& hyb, const Crs& crs) {
+  refill_rows(exec, hyb.name(), HybRows<ExecutionSpace, S, O>(hyb), crs);
+}
+
+/// to_crs: the entries in the order that the matrix was converted from.
+template <class Crs, class ExecutionSpace, class S, class O, class D, class M, class Z>
+Crs convert_to_crs(const ExecutionSpace& exec, const HybMatrix<S, O, D, M, Z>& hyb) {
+  return crs_of_rows<Crs>(exec, hyb, HybRows<ExecutionSpace, S, O>(hyb));
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

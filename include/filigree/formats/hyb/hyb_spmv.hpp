@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_FORMATS_HYB_HYB_SPMV_HPP
+#define FILIGREE_FORMATS_HYB_HYB_SPMV_HPP
+
+#include <cstdint>
+#include <string>
+
+#include "filigree/core/region.hpp"
+#include "filigree/core/row_product.hpp"
+#include "filigree/formats/coo/coo_spmv.hpp"
+#include "filigree/formats/hyb/hyb_matrix.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// The product, everything checked and A with entries: that of the ELL part, to which that of the COO part is
+/// added.
+template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
+void spmv_kernel(const ExecutionSpace& exec, Mode mode, const HybMatrix<S, O, D, M, Z>& hyb,
+                 const Operands& operands) {
+  static const std::string name = label("spmv", "hyb");
+  using accumulator_type = typename Operands::accumulator_type;
+  const std::int64_t extent = static_cast<std::int64_t>(hyb.numCols());
+  constexpr bool y_is_wide = std::is_same<accumulator_type, typename Operands::y_type>::value;
+  if constexpr (!y_is_wide) {
+    // Between the parts y would round a sum that is to be made in a wider type: here one lane sums both.
+    if (!is_transpose(mode)) {
+      row_spmv(exec, name, mode, HybRows<ExecutionSpace, S, O>(hyb), operands, extent);
+      return;
+    }
+  }
+  row_spmv(exec, name, mode, EllRows<S, O, true>(hyb.ell), operands, extent);
+  if (hyb.coo.nnz() == 0) return;
+  Operands rest = operands;
+  rest.beta = accumulator_type(1);
+  spmv_kernel(exec, mode, hyb.coo, rest);
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

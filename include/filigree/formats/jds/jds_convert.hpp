@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_FORMATS_JDS_JDS_CONVERT_HPP
+#define FILIGREE_FORMATS_JDS_JDS_CONVERT_HPP
+
+#include <cstdint>
+#include <vector>
+
+#include "filigree/core/allocate_view.hpp"
+#include "filigree/core/check_crs.hpp"
+#include "filigree/core/row_copy.hpp"
+#include "filigree/core/row_histogram.hpp"
+#include "filigree/core/sort_rows.hpp"
+#include "filigree/formats/jds/jds_matrix.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// convert<JdsMatrix>, its input checked. Fences exec. Takes 32 bytes a row and 8 for each entry of the
+/// longest row while it runs.
+template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
+void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const JdsOptions& options,
+                      JdsMatrix<S, O, D, M, Z>& result) {
+  using Jds = JdsMatrix<S, O, D, M, Z>;
+  const char* name = Jds::name();
+  const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
+  const std::int64_t entries = static_cast<std::int64_t>(crs.nnz());
+  const std::vector<std::int64_t> reaching = rows_reaching(exec, name, crs);
+  const std::int64_t longest = static_cast<std::int64_t>(reaching.size()) - 2;
+  check_storage<Z>("Filigree::convert<JdsMatrix>", static_cast<double>(entries),
+                   static_cast<double>(entries) * (sizeof(S) + sizeof(O)) +
+                       static_cast<double>(rows) * sizeof(O) + static_cast<double>(longest + 1) * 8,
+                   crs, options, [&](std::ostream& why) { explain_longest_row(why, crs, longest); });
+
+  std::vector<std::int64_t> offsets(static_cast<std::size_t>(longest) + 1, 0);
+  for (std::size_t k = 0; k + 1 < offsets.size(); ++k)
+    offsets[k + 1] = offsets[k] + reaching[k + 1];
+  const auto diagonal_offsets =
+      allocate_view<typename Jds::offsets_type>(exec, "diagonal_offsets", name, longest + 1);
+  exec.fence();
+  Kokkos::deep_copy(
+      diagonal_offsets,
+      Kokkos::View<const std::int64_t*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+          offsets.data(), offsets.size()));
+  result = Jds(crs.numRows(), crs.numCols(),
+               allocate_view<typename Jds::values_type>(exec, "values", name, entries),
+               allocate_view<typename Jds::entries_type>(exec, "entries", name, entries),
+               rows_by_length<typename Jds::entries_type>(exec, name, crs, rows, longest), diagonal_offsets);
+  fill_rows(exec, name, JdsRows<S, O>(result), crs);
+}
+
+/// The first row in which the patterns differ, or a number past all rows. Fences exec.
+template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
+std::int64_t first_different_row(const ExecutionSpace& exec, const JdsMatrix<S, O, D, M, Z>& jds,
+                                 const Crs& crs) {
+  return first_different_row_of(exec, jds.name(), JdsRows<S, O>(jds), crs);
+}
+
+/// refill, its input checked. One kernel.
+template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
+void refill_from_crs(const ExecutionSpace& exec, const JdsMatrix<S, O, D, M, Z>& jds, const Crs& crs) {
+  refill_rows(exec, jds.name(), JdsRows<S, O>(jds), crs);
+}
+
+/// to_crs: the entries in the order that the matrix was converted from.
+template <class Crs, class ExecutionSpace, class S, class O, class D, class M, class Z>
+Crs convert_to_crs(const ExecutionSpace& exec, const JdsMatrix<S, O, D, M, Z>& jds) {
+  return crs_of_rows<Crs>(exec, jds, JdsRows<S, O>(jds));
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

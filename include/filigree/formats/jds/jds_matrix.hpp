@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_FORMATS_JDS_JDS_MATRIX_HPP
+#define FILIGREE_FORMATS_JDS_JDS_MATRIX_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include "filigree/core/convert_options.hpp"
+#include "filigree/core/kokkos_versions.hpp"
+#include "filigree/core/rows.hpp"
+
+namespace Filigree {
+
+/// Options of a conversion to JdsMatrix: those that every format has.
+struct JdsOptions : ConvertOptions {};
+
+/// Jagged Diagonal Storage: rows sorted by length, longest first, and stored column by column without
+/// padding.
+///
+/// For matrices whose row lengths vary, but not by much: nothing is padded, and neighbouring lanes, which
+/// have rows of the same length, read neighbouring entries. Rows of one length keep their order, yet x and y
+/// are used in the order of the sorted rows, which are far apart in the matrix; and one lane multiplies the
+/// longest row alone.
+///
+/// Storage, for the 4 x 4 example
+///
+///     3 0 1 0        permutation       2 0 3 1
+///     0 0 0 0        diagonal_offsets  0 3 6 7
+///     0 2 4 1        values            2 3 1 | 4 1 1 | 1
+///     1 0 0 1        entries           1 0 0 | 2 2 3 | 3
+///
+/// Entry k of sorted row i, row permutation[i] of the matrix, is at diagonal_offsets[k] + i; jagged diagonal
+/// k has an entry of each row that is longer than k. Entries keep the order of the CRS; duplicates stay
+/// apart. Bytes: entries * (sizeof(Scalar) + sizeof(Ordinal)), rows * sizeof(Ordinal), 8 * (longest row + 1).
+///
+/// Source: Kirk and Hwu, chapter 10, section 10.5, transposed.
+///
+/// The parameters are those of KokkosSparse::CrsMatrix; offsets have 64 bits whatever they are.
+template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
+class JdsMatrix {
+ public:
+  using value_type = Scalar;
+  using ordinal_type = Ordinal;
+  using size_type = SizeType;
+  using memory_traits = MemoryTraits;
+  using execution_space = typename Device::execution_space;
+  using memory_space = typename Device::memory_space;
+  using device_type = Kokkos::Device<execution_space, memory_space>;
+  using options_type = JdsOptions;
+  static constexpr bool keeps_entries = true;
+
+  using values_type = Kokkos::View<Scalar*, device_type, MemoryTraits>;
+  using entries_type = Kokkos::View<Ordinal*, device_type, MemoryTraits>;
+  using offsets_type = Kokkos::View<std::int64_t*, device_type, MemoryTraits>;
+
+  static constexpr const char* name() { return "jds"; }
+
+  /// A matrix without rows.
+  JdsMatrix() = default;
+  /// Wraps Views that already hold a matrix as the class comment describes it; nothing is checked or copied.
+  JdsMatrix(Ordinal rows, Ordinal columns, values_type values_, entries_type entries_,
+            entries_type permutation_, offsets_type diagonal_offsets_)
+      : values(values_),
+        entries(entries_),
+        permutation(permutation_),
+        diagonal_offsets(diagonal_offsets_),
+        m_rows(rows),
+        m_columns(columns) {}
+
+  KOKKOS_INLINE_FUNCTION Ordinal numRows() const { return m_rows; }
+  KOKKOS_INLINE_FUNCTION Ordinal numCols() const { return m_columns; }
+  /// Entries, duplicates and explicit zeros included.
+  KOKKOS_INLINE_FUNCTION SizeType nnz() const { return static_cast<SizeType>(values.extent(0)); }
+  /// Length of the longest row.
+  KOKKOS_INLINE_FUNCTION Ordinal numDiagonals() const {
+    return diagonal_offsets.extent(0) == 0 ? 0 : static_cast<Ordinal>(diagonal_offsets.extent(0) - 1);
+  }
+  /// Bytes of all Views.
+  std::size_t storage_bytes() const {
+    return values.extent(0) * sizeof(Scalar) + (entries.extent(0) + permutation.extent(0)) * sizeof(Ordinal) +
+           diagonal_offsets.extent(0) * sizeof(std::int64_t);
+  }
+
+  values_type values;             ///< jagged diagonal after jagged diagonal
+  entries_type entries;           ///< column of each value
+  entries_type permutation;       ///< row of the matrix for each sorted row
+  offsets_type diagonal_offsets;  ///< first entry of each jagged diagonal, and the number of entries
+
+ private:
+  Ordinal m_rows = 0;
+  Ordinal m_columns = 0;
+};
+
+namespace Impl {
+
+/// The entries of a sorted row, one in each jagged diagonal.
+template <class Scalar, class Ordinal>
+struct JaggedRun {
+  Scalar* values;
+  Ordinal* entries;
+  const std::int64_t* offsets;
+  std::int64_t count;
+
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value(std::int64_t j) const { return values[offsets[j]]; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column(std::int64_t j) const {
+    return static_cast<std::int64_t>(entries[offsets[j]]);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void set_column(std::int64_t j, std::int64_t column) const {
+    entries[offsets[j]] = static_cast<Ordinal>(column);
+  }
+};
+
+/// The Rows (core/rows.hpp) of JDS.
+template <class Scalar, class Ordinal>
+struct JdsRows {
+  using scalar_type = Scalar;
+  using ordinal_type = Ordinal;
+  static constexpr bool padded = false;
+  static constexpr bool has_lanes = false;
+
+  Scalar* values;
+  Ordinal* entries;
+  const Ordinal* permutation;
+  const std::int64_t* offsets;
+  std::int64_t row_count;
+  std::int64_t diagonals;
+
+  template <class Jds>
+  explicit JdsRows(const Jds& jds)
+      : values(jds.values.data()),
+        entries(jds.entries.data()),
+        permutation(jds.permutation.data()),
+        offsets(jds.diagonal_offsets.data()),
+        row_count(static_cast<std::int64_t>(jds.numRows())),
+        diagonals(static_cast<std::int64_t>(jds.numDiagonals())) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return row_count; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t target(std::int64_t i) const {
+    return static_cast<std::int64_t>(permutation[i]);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1; }
+  /// The number of jagged diagonals that have more than i entries: they shrink, so a binary search.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_length(std::int64_t i) const {
+    std::int64_t low = 0;
+    std::int64_t high = diagonals;
+    while (low < high) {
+      const std::int64_t middle = (low + high) / 2;
+      if (offsets[middle + 1] - offsets[middle] > i)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    return low;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION JaggedRun<Scalar, Ordinal> run(std::int64_t i, int) const {
+    return {values + i, entries + i, offsets, tile_length(i)};
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t, std::int64_t most) const { return most; }
+  KOKKOS_FORCEINLINE_FUNCTION TilePointers<Scalar, Ordinal> tile(std::int64_t i, std::int64_t k) const {
+    return {values + offsets[k] + i, entries + offsets[k] + i};
+  }
+};
+
+}  // namespace Impl
+
+}  // namespace Filigree
+
+#endif

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_FORMATS_SELL_SELL_CONVERT_HPP
+#define FILIGREE_FORMATS_SELL_SELL_CONVERT_HPP
+
+#include <cstdint>
+#include <string>
+
+#include "filigree/core/allocate_view.hpp"
+#include "filigree/core/check_crs.hpp"
+#include "filigree/core/row_copy.hpp"
+#include "filigree/core/row_lengths.hpp"
+#include "filigree/core/row_map.hpp"
+#include "filigree/core/sort_rows.hpp"
+#include "filigree/formats/sell/sell_matrix.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// Where slices of one length begin: at the first row of each length, and then each slice_height rows.
+template <class ExecutionSpace, class Views, class Ordinal>
+struct SellSections {
+  using execution_space = ExecutionSpace;
+  using value_type = std::int64_t;
+  struct FindFirst {};
+  struct Count {};
+  struct List {};
+
+  Views crs;
+  const Ordinal* permutation;
+  std::int64_t rows;
+  std::int64_t slice_height;
+  /// The first sorted row of each length.
+  Ordinal* first_of_length;
+  Ordinal* slice_rows;
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t length(std::int64_t i) const {
+    const std::int64_t row = static_cast<std::int64_t>(permutation[i]);
+    return crs.end(row) - crs.begin(row);
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(FindFirst, const std::int64_t i) const {
+    if (i == 0 || length(i - 1) != length(i)) first_of_length[length(i)] = static_cast<Ordinal>(i);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool begins(std::int64_t i) const {
+    return (i - static_cast<std::int64_t>(first_of_length[length(i)])) % slice_height == 0;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(Count, const std::int64_t i, std::int64_t& count) const {
+    if (begins(i)) ++count;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(List, const std::int64_t i, std::int64_t& count,
+                                         const bool final) const {
+    if (final && begins(i)) slice_rows[count] = static_cast<Ordinal>(i);
+    if (begins(i)) ++count;
+    if (final && i == rows - 1) slice_rows[count] = static_cast<Ordinal>(rows);
+  }
+};
+
+/// The width of each slice, the elements that it takes, and its columns, one lane a slice.
+template <class ExecutionSpace, class Sell, class Views>
+struct SellSlices {
+  using execution_space = ExecutionSpace;
+  using ordinal_type = typename Sell::ordinal_type;
+  using Rows = SellRows<typename Sell::value_type, ordinal_type, false>;
+  struct Widths {};
+  struct Sizes {};
+  struct Bases {};
+  struct ShortOffsets {};
+
+  Rows rows;
+  Views crs;
+  ordinal_type* slice_widths;
+  std::int64_t* slice_offsets;
+  ordinal_type* column_bases;
+  std::int64_t* column_offsets;
+
+  SellSlices(const Sell& sell, const Views& crs_)
+      : rows(sell),
+        crs(crs_),
+        slice_widths(sell.slice_widths.data()),
+        slice_offsets(sell.slice_offsets.data()),
+        column_bases(sell.column_bases.data()),
+        column_offsets(sell.column_offsets.data()) {}
+
+  template <class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_row(std::int64_t slice, const Visit& visit) const {
+    const std::int64_t first = slice << rows.log2_height;
+    for (std::int64_t i = first; i < first + (std::int64_t(1) << rows.log2_height); ++i)
+      if (rows.target(i) >= 0) visit(rows.target(i));
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(Widths, const std::int64_t slice) const {
+    std::int64_t width = 0;
+    for_each_row(slice, [&](std::int64_t row) {
+      const std::int64_t length = crs.end(row) - crs.begin(row);
+      width = length > width ? length : width;
+    });
+    width = (width + rows.lanes_per_row - 1) / rows.lanes_per_row * rows.lanes_per_row;
+    slice_widths[slice] = static_cast<ordinal_type>(width);
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(Sizes, const std::int64_t slice) const {
+    slice_offsets[slice] = static_cast<std::int64_t>(slice_widths[slice]) * rows.height(slice);
+  }
+  /// The smallest column of a slice, or -1 where the largest is too far from it.
+  KOKKOS_INLINE_FUNCTION void operator()(Bases, const std::int64_t slice) const {
+    std::int64_t smallest = -1;
+    std::int64_t largest = 0;
+    for_each_row(slice, [&](std::int64_t row) {
+      for (std::int64_t i = crs.begin(row); i < crs.end(row); ++i) {
+        const std::int64_t column = static_cast<std::int64_t>(crs.entries[i]);
+        smallest = smallest < 0 || column < smallest ? column : smallest;
+        largest = column > largest ? column : largest;
+      }
+    });
+    const bool far = smallest >= 0 && largest - smallest >= short_padding;
+    column_bases[slice] = static_cast<ordinal_type>(far ? -1 : smallest < 0 ? 0 : smallest);
+  }
+  /// Elements of the slice where all slices before it have the kind of its columns, for a scan.
+  KOKKOS_INLINE_FUNCTION void operator()(ShortOffsets, const std::int64_t slice, std::int64_t& short_size,
+                                         const bool final) const {
+    const std::int64_t size = slice_offsets[slice + 1] - slice_offsets[slice];
+    const bool is_short = column_bases[slice] >= 0;
+    // All slices before this one take slice_offsets[slice] elements, of which short_size are short.
+    if (final) column_offsets[slice] = is_short ? short_size : slice_offsets[slice] - short_size;
+    if (is_short) short_size += size;
+  }
+};
+
+inline void check_sell_options(const SellOptions& options) {
+  const char* function = "Filigree::convert<SellMatrix>";
+  const int height = options.slice_height;
+  if (height < 1 || height > 1024 || (height & (height - 1)) != 0)
+    fail<std::invalid_argument>(function, ": options.slice_height is ", height,
+                                "; it must be a power of two from 1 to 1024.");
+  if (options.sorting_window < 0)
+    fail<std::invalid_argument>(function, ": options.sorting_window is ", options.sorting_window,
+                                "; it must be a number of rows, 1 for no sorting or 0 for all rows.");
+  check_lanes_per_row(function, options.lanes_per_row);
+  if (options.one_length_per_slice && (options.sorting_window != 0 || options.lanes_per_row != 1))
+    fail<std::invalid_argument>(function, ": options.one_length_per_slice goes with sorting_window = 0 and ",
+                                "lanes_per_row = 1; they are ", options.sorting_window, " and ",
+                                options.lanes_per_row, ".");
+}
+
+/// convert<SellMatrix>, its input checked. Fences exec to learn the number of padded entries, and, where rows
+/// are sorted or columns short, some more times. Sorting takes 32 bytes a row while it runs.
+template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
+void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const SellOptions& options,
+                      SellMatrix<S, O, D, M, Z>& result) {
+  using Sell = SellMatrix<S, O, D, M, Z>;
+  using Views = CrsViews<S, O, Z>;
+  using Slices = SellSlices<ExecutionSpace, Sell, Views>;
+  using Sections = SellSections<ExecutionSpace, Views, O>;
+  using entries_type = typename Sell::entries_type;
+  using offsets_type = typename Sell::offsets_type;
+  const char* name = Sell::name();
+  check_sell_options(options);
+  const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
+  const std::int64_t height = options.slice_height;
+  const std::int64_t longest = longest_row(exec, name, crs);
+  Sell sell(crs.numRows(), crs.numCols(), static_cast<Z>(crs.nnz()), options.slice_height,
+            options.lanes_per_row);
+
+  if (options.sorting_window != 1 && rows > 0) {
+    const std::int64_t window =
+        options.sorting_window == 0 || options.sorting_window > rows ? rows : options.sorting_window;
+    sell.permutation = rows_by_length<entries_type>(exec, name, crs, window, longest);
+  }
+
+  std::int64_t slices = (rows + height - 1) / height;
+  if (options.one_length_per_slice && rows > 0) {
+    const auto first_of_length = allocate_view<entries_type>(exec, "first_of_length", name, longest + 1);
+    Sections sections{Views(crs), sell.permutation.data(), rows, height, first_of_length.data(), nullptr};
+    Kokkos::parallel_for(label("sections", name), row_range<typename Sections::FindFirst>(exec, rows),
+                         sections);
+    Kokkos::parallel_reduce(label("count_slices", name), row_range<typename Sections::Count>(exec, rows),
+                            sections, slices);
+    exec.fence();
+    sell.slice_rows = allocate_view<entries_type>(exec, "slice_rows", name, slices + 1);
+    sections.slice_rows = sell.slice_rows.data();
+    Kokkos::parallel_scan(label("slice_rows", name), row_range<typename Sections::List>(exec, rows),
+                          sections);
+    exec.fence();
+  }
+
+  sell.slice_widths = allocate_view<entries_type>(exec, "slice_widths", name, slices);
+  sell.slice_offsets = offsets_type(Kokkos::view_alloc(exec, label("slice_offsets", name)),
+                                    static_cast<std::size_t>(slices) + 1);
+  {
+    const Slices work(sell, Views(crs));
+    Kokkos::parallel_for(label("slice_widths", name), row_range<typename Slices::Widths>(exec, slices), work);
+    Kokkos::parallel_for(label("slice_sizes", name), row_range<typename Slices::Sizes>(exec, slices), work);
+    Kokkos::parallel_scan(label("slice_offsets", name), row_range<void>(exec, slices + 1),
+                          ExclusiveSum<ExecutionSpace, std::int64_t>{sell.slice_offsets.data()});
+  }
+  exec.fence();
+  const std::int64_t size = read_element(sell.slice_offsets, static_cast<std::size_t>(slices));
+  std::int64_t short_size = 0;
+  if (options.short_columns) {
+    sell.column_bases = allocate_view<entries_type>(exec, "column_bases", name, slices);
+    sell.column_offsets = allocate_view<offsets_type>(exec, "column_offsets", name, slices);
+    const Slices work(sell, Views(crs));
+    Kokkos::parallel_for(label("column_bases", name), row_range<typename Slices::Bases>(exec, slices), work);
+    Kokkos::parallel_scan(label("column_offsets", name),
+                          row_range<typename Slices::ShortOffsets>(exec, slices), work, short_size);
+    exec.fence();
+  }
+
+  const double bytes = static_cast<double>(sell.storage_bytes()) + static_cast<double>(size) * sizeof(S) +
+                       static_cast<double>(size - short_size) * sizeof(O) +
+                       static_cast<double>(short_size) * sizeof(std::uint16_t);
+  // The rows that only fill the last slice do not count towards the limit: a matrix of two rows is no waste.
+  const std::int64_t last_width =
+      slices > 0 && !options.one_length_per_slice
+          ? static_cast<std::int64_t>(read_element(sell.slice_widths, static_cast<std::size_t>(slices - 1)))
+          : 0;
+  const double filling = static_cast<double>((slices * height - rows) * last_width) * (sizeof(S) + sizeof(O));
+  check_storage<std::int64_t>("Filigree::convert<SellMatrix>", static_cast<double>(size), bytes - filling,
+                              crs, options, [&](std::ostream& why) {
+                                explain_longest_row(why, crs, longest);
+                                why << ", and slices of " << height << " rows are as wide as their longest";
+                              });
+  sell.values = allocate_view<typename Sell::values_type>(exec, "values", name, size);
+  sell.entries = allocate_view<entries_type>(exec, "entries", name, size - short_size);
+  sell.short_entries =
+      allocate_view<typename Sell::short_entries_type>(exec, "short_entries", name, short_size);
+  result = sell;
+  with_rows(result, [&](const auto& stored) { fill_rows(exec, name, stored, crs); });
+}
+
+/// The first row in which the patterns differ, or a number past all rows. Fences exec.
+template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
+std::int64_t first_different_row(const ExecutionSpace& exec, const SellMatrix<S, O, D, M, Z>& sell,
+                                 const Crs& crs) {
+  return with_rows(sell,
+                   [&](const auto& rows) { return first_different_row_of(exec, sell.name(), rows, crs); });
+}
+
+/// refill, its input checked. One kernel.
+template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
+void refill_from_crs(const ExecutionSpace& exec, const SellMatrix<S, O, D, M, Z>& sell, const Crs& crs) {
+  with_rows(sell, [&](const auto& rows) { refill_rows(exec, sell.name(), rows, crs); });
+}
+
+/// to_crs: the entries in the order that the matrix was converted from.
+template <class Crs, class ExecutionSpace, class S, class O, class D, class M, class Z>
+Crs convert_to_crs(const ExecutionSpace& exec, const SellMatrix<S, O, D, M, Z>& sell) {
+  return with_rows(sell, [&](const auto& rows) { return crs_of_rows<Crs>(exec, sell, rows); });
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

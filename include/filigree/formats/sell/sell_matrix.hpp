@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_FORMATS_SELL_SELL_MATRIX_HPP
+#define FILIGREE_FORMATS_SELL_SELL_MATRIX_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "filigree/core/convert_options.hpp"
+#include "filigree/core/kokkos_versions.hpp"
+#include "filigree/core/rows.hpp"
+
+namespace Filigree {
+
+/// Options of a conversion to SellMatrix.
+struct SellOptions : ConvertOptions {
+  /// Rows of a slice: a power of two from 1 to 1024. 32 is what the lanes of a warp read at once.
+  int slice_height = 32;
+  /// Rows are sorted by length, longest first, inside windows of this many, so that those of a slice have
+  /// about the same length. 1 sorts nothing; 0 sorts all rows. A larger window pads less and reads x and
+  /// writes y in less regular order.
+  std::int64_t sorting_window = 1;
+  /// L, the lanes of a GPU that multiply one row together: 1, 2, 4, 8, 16 or 32.
+  int lanes_per_row = 1;
+  /// Whether columns are stored as 16-bit distances from a column of the slice. A slice whose columns are too
+  /// far apart keeps whole ones.
+  bool short_columns = false;
+  /// Whether a slice ends where the row length changes, so that nothing is padded: the sections of JDS-ELL.
+  /// Wants sorting_window = 0 and lanes_per_row = 1.
+  bool one_length_per_slice = false;
+
+  /// The members of the family that are worth a comparison.
+  static std::vector<NamedOptions<SellOptions>> variants() {
+    std::vector<NamedOptions<SellOptions>> result(1);
+    const auto add = [&](int lanes, std::int64_t window, bool short_columns) {
+      NamedOptions<SellOptions> variant;
+      variant.name = std::string("sell") + (lanes > 1 ? "_lanes" + std::to_string(lanes) : "") +
+                     (window != 1 ? "_sorted" : "") + (short_columns ? "_short" : "");
+      variant.options.lanes_per_row = lanes;
+      variant.options.sorting_window = window;
+      variant.options.short_columns = short_columns;
+      result.push_back(variant);
+    };
+    constexpr std::int64_t window = 1024;
+    add(1, window, false);
+    add(1, 1, true);
+    for (const int lanes : {1, 2, 4, 8, 32})
+      add(lanes, window, true);
+    NamedOptions<SellOptions> sections;
+    sections.name = "jds_ell";
+    sections.options.sorting_window = 0;
+    sections.options.one_length_per_slice = true;
+    result.push_back(sections);
+    return result;
+  }
+};
+
+/// Sliced ELL: rows in slices of 32, each slice padded to its own longest row.
+///
+/// For matrices of any pattern without very long rows: like ELL a product reads whole cache lines, but a long
+/// row makes only its slice long. Sorted rows pad less where lengths vary; short columns take 2 bytes an
+/// entry less where the entries of a slice lie within 65535 columns; several lanes a row are for long rows.
+///
+/// Storage, for the 4 x 4 example in slices of 2 rows (`.` is padding, value 0, column -1)
+///
+///     3 0 1 0        slice_offsets  0 4 10         slice_widths  2 3
+///     0 0 0 0        values         3 . 1 . | 2 1 4 1 1 .
+///     0 2 4 1        entries        0 . 2 . | 1 0 2 3 3 .
+///     1 0 0 1
+///     sorted by length, all rows:  permutation 2 0 3 1, slice_offsets 0 6 10, slice_widths 3 2
+///                    values         2 3 4 1 1 . | 1 . 1 .
+///                    entries        1 0 2 2 3 . | 0 . 3 .
+///
+/// Entry k of row r of slice s is at slice_offsets[s] + (k / L) * (h * L) + r * L + k % L, where h is the
+/// slice height and L the lanes a row; the width of a slice is its longest row rounded up to L. Entries keep
+/// the order of the CRS; duplicates stay apart. Row r of slice s is row permutation[s * h + r] of the matrix,
+/// or without a permutation row s * h + r. With one length a slice, slice s begins with sorted row
+/// slice_rows[s] and its height is that of its rows.
+///
+/// With short columns entry k is column_bases[s] + short_entries[column_offsets[s] + the same place], 65535
+/// being padding, or where column_bases[s] is -1, entries[column_offsets[s] + the same place].
+///
+/// Sources: slices as in sliced ELLPACK; sorted sections, Kirk and Hwu, chapter 10, section 10.5; lanes a
+/// row, Vazquez, Fernandez and Garzon 2011, section 3.2.
+///
+/// The parameters are those of KokkosSparse::CrsMatrix; offsets of slices have 64 bits whatever they are.
+template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
+class SellMatrix {
+  static_assert(std::is_signed<Ordinal>::value,
+                "Filigree::SellMatrix: Ordinal must be signed, as padding has column -1.");
+
+ public:
+  using value_type = Scalar;
+  using ordinal_type = Ordinal;
+  using size_type = SizeType;
+  using memory_traits = MemoryTraits;
+  using execution_space = typename Device::execution_space;
+  using memory_space = typename Device::memory_space;
+  using device_type = Kokkos::Device<execution_space, memory_space>;
+  using options_type = SellOptions;
+  static constexpr bool keeps_entries = true;
+
+  using values_type = Kokkos::View<Scalar*, device_type, MemoryTraits>;
+  using entries_type = Kokkos::View<Ordinal*, device_type, MemoryTraits>;
+  using short_entries_type = Kokkos::View<std::uint16_t*, device_type, MemoryTraits>;
+  using offsets_type = Kokkos::View<std::int64_t*, device_type, MemoryTraits>;
+
+  static constexpr const char* name() { return "sell"; }
+
+  /// A matrix without rows.
+  SellMatrix() = default;
+  /// A matrix whose Views the caller sets, as the class comment describes them.
+  SellMatrix(Ordinal rows, Ordinal columns, SizeType entry_count, int slice_height, int lanes_per_row)
+      : m_rows(rows),
+        m_columns(columns),
+        m_nnz(entry_count),
+        m_slice_height(slice_height),
+        m_lanes_per_row(lanes_per_row) {}
+
+  KOKKOS_INLINE_FUNCTION Ordinal numRows() const { return m_rows; }
+  KOKKOS_INLINE_FUNCTION Ordinal numCols() const { return m_columns; }
+  /// Entries of the CRS matrix that this one was converted from, duplicates and explicit zeros included.
+  KOKKOS_INLINE_FUNCTION SizeType nnz() const { return m_nnz; }
+  KOKKOS_INLINE_FUNCTION std::int64_t numSlices() const {
+    return static_cast<std::int64_t>(slice_widths.extent(0));
+  }
+  /// Rows of a slice.
+  KOKKOS_INLINE_FUNCTION int slice_height() const { return m_slice_height; }
+  /// L: the interleaving of a slice.
+  KOKKOS_INLINE_FUNCTION int lanes_per_row() const { return m_lanes_per_row; }
+  /// Bytes of all Views.
+  std::size_t storage_bytes() const {
+    return values.extent(0) * sizeof(Scalar) +
+           (entries.extent(0) + slice_widths.extent(0) + permutation.extent(0) + slice_rows.extent(0) +
+            column_bases.extent(0)) *
+               sizeof(Ordinal) +
+           short_entries.extent(0) * sizeof(std::uint16_t) +
+           (slice_offsets.extent(0) + column_offsets.extent(0)) * sizeof(std::int64_t);
+  }
+
+  values_type values;                ///< slice after slice
+  entries_type entries;              ///< columns, -1 where padded; with short columns those of some slices
+  short_entries_type short_entries;  ///< 16-bit columns, or none
+  offsets_type slice_offsets;        ///< first value of each slice, and the number of values
+  entries_type slice_widths;         ///< longest row of each slice, rounded up to L
+  entries_type permutation;     ///< row of the matrix for each stored row, or none where they are the same
+  entries_type slice_rows;      ///< first stored row of each slice, and the number of rows, or none
+  entries_type column_bases;    ///< column that short columns count from, -1 where they are whole, or none
+  offsets_type column_offsets;  ///< first column of each slice in its array, or none
+
+ private:
+  Ordinal m_rows = 0;
+  Ordinal m_columns = 0;
+  SizeType m_nnz = 0;
+  int m_slice_height = 32;
+  int m_lanes_per_row = 1;
+};
+
+namespace Impl {
+
+/// A 16-bit column that stands for padding.
+constexpr std::uint16_t short_padding = 65535;
+
+/// Entries at equal distances whose columns have 16 bits, or, where there are no such, all of theirs.
+template <class Scalar, class Ordinal>
+struct ShortRun {
+  Scalar* values;
+  Ordinal* entries;
+  std::uint16_t* short_entries;
+  std::int64_t base;
+  std::int64_t stride;
+  std::int64_t count;
+
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value(std::int64_t j) const { return values[j * stride]; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column(std::int64_t j) const {
+    if (base < 0) return static_cast<std::int64_t>(entries[j * stride]);
+    const std::uint16_t distance = short_entries[j * stride];
+    return distance == short_padding ? -1 : base + distance;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void set_column(std::int64_t j, std::int64_t column) const {
+    if (base < 0)
+      entries[j * stride] = static_cast<Ordinal>(column);
+    else
+      short_entries[j * stride] = column < 0 ? short_padding : static_cast<std::uint16_t>(column - base);
+  }
+};
+
+/// The Rows (core/rows.hpp) of a sliced ELL matrix: slice_height places a slice, some of them without a row.
+template <class Scalar, class Ordinal, bool ShortColumns>
+struct SellRows {
+  using scalar_type = Scalar;
+  using ordinal_type = Ordinal;
+  static constexpr bool padded = true;
+  static constexpr bool has_lanes = true;
+
+  Scalar* values;
+  Ordinal* entries;
+  std::uint16_t* short_entries;
+  const std::int64_t* slice_offsets;
+  const Ordinal* slice_widths;
+  const Ordinal* permutation;
+  const Ordinal* slice_rows;
+  const Ordinal* column_bases;
+  const std::int64_t* column_offsets;
+  std::int64_t rows;
+  std::int64_t slices;
+  int log2_height;
+  int lanes_per_row;
+
+  template <class Sell>
+  explicit SellRows(const Sell& sell)
+      : values(sell.values.data()),
+        entries(sell.entries.data()),
+        short_entries(sell.short_entries.data()),
+        slice_offsets(sell.slice_offsets.data()),
+        slice_widths(sell.slice_widths.data()),
+        permutation(sell.permutation.extent(0) > 0 ? sell.permutation.data() : nullptr),
+        slice_rows(sell.slice_rows.extent(0) > 0 ? sell.slice_rows.data() : nullptr),
+        column_bases(sell.column_bases.data()),
+        column_offsets(sell.column_offsets.data()),
+        rows(static_cast<std::int64_t>(sell.numRows())),
+        slices(sell.numSlices()),
+        log2_height(0),
+        lanes_per_row(sell.lanes_per_row()) {
+    while ((1 << log2_height) < sell.slice_height())
+      ++log2_height;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t slice_of(std::int64_t i) const { return i >> log2_height; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_in_slice(std::int64_t i) const {
+    return i - (slice_of(i) << log2_height);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_row(std::int64_t slice) const {
+    return slice_rows == nullptr ? slice << log2_height : static_cast<std::int64_t>(slice_rows[slice]);
+  }
+  /// Rows that a slice stores, the ones that fill the last slice included.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t height(std::int64_t slice) const {
+    return slice_rows == nullptr ? std::int64_t(1) << log2_height
+                                 : static_cast<std::int64_t>(slice_rows[slice + 1] - slice_rows[slice]);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return slices << log2_height; }
+  KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return lanes_per_row; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t target(std::int64_t i) const {
+    const std::int64_t slice = slice_of(i);
+    const std::int64_t row = first_row(slice) + row_in_slice(i);
+    if (row >= rows || row_in_slice(i) >= height(slice)) return -1;
+    return permutation == nullptr ? row : static_cast<std::int64_t>(permutation[row]);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_length(std::int64_t i) const {
+    const std::int64_t slice = slice_of(i);
+    return row_in_slice(i) < height(slice) ? static_cast<std::int64_t>(slice_widths[slice]) : 0;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION auto run(std::int64_t i, int lane) const {
+    const std::int64_t slice = slice_of(i);
+    const std::int64_t start = row_in_slice(i) * lanes_per_row + lane;
+    const std::int64_t stride = height(slice) * lanes_per_row;
+    const std::int64_t length = entries_of_lane(tile_length(i), lane, lanes_per_row);
+    Scalar* value = values + slice_offsets[slice] + start;
+    if constexpr (ShortColumns) {
+      const std::int64_t at = column_offsets[slice] + start;
+      return ShortRun<Scalar, Ordinal>{value,  entries + at, short_entries + at, column_bases[slice],
+                                       stride, length};
+    } else {
+      return StridedRun<Scalar, Ordinal>{value, entries + slice_offsets[slice] + start, stride, length};
+    }
+  }
+};
+
+/// The same with whole columns, whose slices a host reads as tiles.
+template <class Scalar, class Ordinal>
+struct SellTileRows : SellRows<Scalar, Ordinal, false> {
+  using SellRows<Scalar, Ordinal, false>::SellRows;
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t i, std::int64_t most) const {
+    const std::int64_t rest = (std::int64_t(1) << this->log2_height) - this->row_in_slice(i);
+    return rest < most ? rest : most;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION TilePointers<Scalar, Ordinal> tile(std::int64_t i, std::int64_t k) const {
+    const std::int64_t slice = this->slice_of(i);
+    const std::int64_t at = this->slice_offsets[slice] + k * this->height(slice) + this->row_in_slice(i);
+    return {this->values + at, this->entries + at};
+  }
+};
+
+/// Calls visit(rows) with the Rows of a sliced ELL matrix, for short or for whole columns.
+template <class S, class O, class D, class M, class Z, class Visit>
+auto with_rows(const SellMatrix<S, O, D, M, Z>& sell, const Visit& visit) {
+  if (sell.column_bases.extent(0) > 0) return visit(SellRows<S, O, true>(sell));
+  return visit(SellTileRows<S, O>(sell));
+}
+
+}  // namespace Impl
+
+}  // namespace Filigree
+
+#endif

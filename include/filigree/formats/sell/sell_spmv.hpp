@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_FORMATS_SELL_SELL_SPMV_HPP
+#define FILIGREE_FORMATS_SELL_SELL_SPMV_HPP
+
+#include <cstdint>
+#include <string>
+
+#include "filigree/core/region.hpp"
+#include "filigree/core/row_product.hpp"
+#include "filigree/formats/sell/sell_matrix.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// The product, everything checked and A with entries: L lanes a row.
+template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
+void spmv_kernel(const ExecutionSpace& exec, Mode mode, const SellMatrix<S, O, D, M, Z>& sell,
+                 const Operands& operands) {
+  static const std::string name = label("spmv", "sell");
+  with_rows(sell, [&](const auto& rows) {
+    row_spmv(exec, name, mode, rows, operands, static_cast<std::int64_t>(sell.numCols()));
+  });
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

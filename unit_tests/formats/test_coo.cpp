@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// COO from triplets, conversions from COO, and objects that share a carry.
+#include "../support/formats.hpp"
+#include "../support/instances.hpp"
+
+namespace FiligreeTest {
+
+using IntView = Kokkos::View<int*, Device>;
+using DoubleView = Kokkos::View<double*, Device>;
+
+/// The entries of a matrix in an order that has nothing to do with its rows, duplicates in theirs.
+struct Triplets {
+  std::vector<int> rows;
+  std::vector<int> columns;
+  std::vector<double> values;
+
+  explicit Triplets(const HostMatrix<double>& host) {
+    std::vector<std::size_t> next(host.rows.size(), 0);
+    Random random(17);
+    for (std::int64_t left = host.entry_count(); left > 0;) {
+      const auto row = static_cast<std::size_t>(random.below(host.row_count()));
+      if (next[row] == host.rows[row].size()) continue;
+      const auto& entry = host.rows[row][next[row]++];
+      rows.push_back(static_cast<int>(row));
+      columns.push_back(static_cast<int>(entry.column));
+      values.push_back(entry.value);
+      --left;
+    }
+  }
+};
+
+auto coo_of(int rows, int columns, const Triplets& triplets) {
+  return Filigree::make_coo<int>(ExecutionSpace(), rows, columns, device_list<IntView>(triplets.rows),
+                                 device_list<IntView>(triplets.columns),
+                                 device_list<DoubleView>(triplets.values));
+}
+
+TEST(MakeCoo, SortsTripletsByRow) {
+  for (const auto& [name, host] : all_shapes<double>()) {
+    const auto A = coo_of(static_cast<int>(host.row_count()), static_cast<int>(host.columns), Triplets(host));
+    EXPECT_EQ(host_matrix(Filigree::to_crs(A)), host) << name;
+    for (const int columns : {0, 3})
+      EXPECT_TRUE(
+          multiplies<Kokkos::LayoutLeft>(A, host, Product<double>{Mode::NoTranspose, 1.5, 0.5, columns}))
+          << name;
+  }
+}
+
+TEST(MakeCoo, RefusesEntriesOutsideOfTheMatrix) {
+  HostMatrix<double> host(5, 7);
+  host.rows[4].push_back({6, 1.0});
+  const Triplets triplets(host);
+  const auto refusal = [&](int rows, int columns) {
+    try {
+      coo_of(rows, columns, triplets);
+    } catch (const std::invalid_argument& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing");
+  };
+  EXPECT_EQ(refusal(5, 7), "nothing");
+  for (const auto& text : {refusal(4, 7), refusal(5, 6)}) {
+    EXPECT_NE(text.find("Filigree::make_coo: entry 0 is in row 4 and column 6"), std::string::npos) << text;
+  }
+  Triplets negative(host);
+  negative.columns[0] = -1;
+  EXPECT_THROW(coo_of(5, 7, negative), std::invalid_argument);
+  Triplets too_few(host);
+  too_few.values.clear();
+  EXPECT_THROW(coo_of(5, 7, too_few), std::invalid_argument);
+  EXPECT_THROW(coo_of(-1, 7, too_few), std::invalid_argument);
+}
+
+template <class Case>
+class FromCoo : public testing::Test {};
+TYPED_TEST_SUITE(FromCoo, AllFormatsOf<double>, CaseName);
+
+template <class Case>
+struct ConvertCoo;
+template <class Format, class Scalar, class Layout, class Ordinal, class SizeType>
+struct ConvertCoo<FormatCase<Format, Scalar, Layout, Ordinal, SizeType>> {
+  template <class Coo, class Options>
+  static auto convert(const Coo& coo, const Options& options) {
+    return Filigree::convert<Format::template matrix>(coo, options);
+  }
+};
+
+TYPED_TEST(FromCoo, ConvertsToEveryFormat) {
+  for (const auto& [name, host] : all_shapes<double>()) {
+    const auto coo =
+        Filigree::convert<Filigree::CooMatrix>(device_crs(host), any_padding<Filigree::CooOptions>());
+    const auto A = ConvertCoo<TypeParam>::convert(coo, any_padding<typename TypeParam::Options>());
+    EXPECT_EQ(canonical(host_matrix(Filigree::to_crs(A))), canonical(host)) << name;
+  }
+}
+
+/// Two products at once of what would be one carry. Many rows cross shares, so mixed sums would show.
+template <class Matrix>
+void expect_right_on_two_instances(const Matrix& A, const HostMatrix<double>& host) {
+  const ExecutionSpace other = another_instance();
+  const Matrix B = A.with_own_carry();
+  EXPECT_NE(B.storage_bytes(), 0u);
+  using View = View2<double, Kokkos::LayoutLeft>;
+  const auto x = Random(1).vectors<double>(host.columns, 2);
+  const auto x_view = device_view<View>(x);
+  const HostVectors<double> y(host.row_count(), 2, 1.0);
+  const auto y1 = device_view<View>(y);
+  const auto y2 = device_view<View>(y);
+  Kokkos::fence();
+  for (int run = 0; run < 20; ++run) {
+    Filigree::spmv("N", 1.5, A, x_view, 0.0, y1);
+    Filigree::spmv(other, "N", -0.5, B, x_view, 0.0, y2);
+  }
+  Kokkos::fence();
+  const auto reference = [&](double alpha) {
+    return reference_product(Mode::NoTranspose, wide(alpha), host, x, wide(0.0), y);
+  };
+  EXPECT_TRUE(agrees(host_vectors(y1), reference(1.5)));
+  EXPECT_TRUE(agrees(host_vectors(y2), reference(-0.5)));
+}
+
+TEST(OwnCarry, KeepsProductsApart) {
+  HostMatrix<double> host(40, 500);
+  Random random(3);
+  for (auto& row : host.rows)
+    for (int i = 0; i < 1500; ++i)
+      row.push_back({random.below(500), random.value<double>()});
+  const auto crs = device_crs(host);
+  expect_right_on_two_instances(Filigree::convert<Filigree::CooMatrix>(crs), host);
+  expect_right_on_two_instances(Filigree::convert<Filigree::HybMatrix>(crs), host);
+  expect_right_on_two_instances(Filigree::convert<Filigree::CrsKernelMatrix>(crs), host);
+}
+
+}  // namespace FiligreeTest
