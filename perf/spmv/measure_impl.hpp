@@ -17,6 +17,7 @@
 #include "spmv/measure.hpp"
 #include "support/progress.hpp"
 #include "support/read_bandwidth.hpp"
+#include "support/repeat.hpp"
 #include "support/timer.hpp"
 
 namespace FiligreePerf {
@@ -50,6 +51,7 @@ class SpmvProblem {
                   .template crs<crs_type>();
       else
         crs = Filigree::read_matrix_market<crs_type>(options.matrix);
+      if (options.repeat > 1) crs = repeated(crs, options.repeat);
       Kokkos::fence();
     }
     Progress progress("making the reference product");

@@ -46,6 +46,8 @@ std::string usage() {
          "  --grid=64x64x64         cells of a structured grid, in x, y and z; without z it is 2-D\n"
          "  --stencil=7pt           5pt (2-D) or 7pt (3-D); by default the one that fits the grid\n"
          "  --dof=1                 unknowns a cell; for a file the block size of cds and bsr\n"
+         "  --repeat=1              copies of the matrix along the diagonal of a larger one, which is "
+         "measured\n"
          "  --scalar=double         float, double, complex_float or complex_double\n"
          "  --format=all            or names, such as ell,cds,sell_short\n"
          "  --variants              with --format=all, all variants of each format, not its default alone\n"
@@ -66,6 +68,7 @@ std::string Options::problem() const {
         name.resize(name.size() - suffix.size());
     text << name;
   }
+  if (repeat > 1) text << "_x" << repeat;
   return text.str();
 }
 
@@ -103,6 +106,8 @@ Options parse_options(int& argc, char** argv) {
       options.stencil = value;
     } else if (flag == "--dof") {
       options.dof = positive<int>(flag, value);
+    } else if (flag == "--repeat") {
+      options.repeat = positive<std::int64_t>(flag, value);
     } else if (flag == "--scalar") {
       check_word(flag, value, {"float", "double", "complex_float", "complex_double"});
       options.scalar = value;

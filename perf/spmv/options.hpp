@@ -15,6 +15,7 @@ struct Options {
   std::array<std::int64_t, 3> grid = {64, 64, 64};  ///< cells
   std::string stencil;                              ///< "5pt" or "7pt"
   int dof = 1;                                      ///< unknowns a cell; the block size of CDS and BSR
+  std::int64_t repeat = 1;                          ///< copies along the diagonal
   std::string scalar = "double";
   std::vector<std::string> formats;  ///< empty for all
   bool variants = false;             ///< whether all means all variants of all formats

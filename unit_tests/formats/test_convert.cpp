@@ -166,6 +166,19 @@ bool is_plain_crs(const Filigree::CrsKernelOptions& options) {
   return options.kernel == Filigree::CrsKernel::lanes;
 }
 
+/// The carry of a matrix, which does not count as padding.
+template <class Matrix>
+auto carry_bytes(const Matrix& A) -> decltype(A.carry.extent(0)) {
+  return A.carry.extent(0) * sizeof(Kokkos::complex<double>);
+}
+template <class Matrix>
+auto carry_bytes(const Matrix& A) -> decltype(A.coo.carry.extent(0)) {
+  return carry_bytes(A.coo);
+}
+std::size_t carry_bytes(...) {
+  return 0;
+}
+
 TYPED_TEST(Convert, RefusesTooMuchPadding) {
   if (is_kokkos_kernels_v<TypeParam> && keeps_entries_v<TypeParam>) GTEST_SKIP() << "CRS has no padding.";
   using Options = typename TypeParam::Options;
@@ -179,8 +192,8 @@ TYPED_TEST(Convert, RefusesTooMuchPadding) {
     SCOPED_TRACE(variant.name);
     Options options = any_padding(8, variant.options);
     if (is_plain_crs(options)) continue;
-    const double bytes =
-        static_cast<double>(TypeParam::Traits::storage_bytes(TypeParam::convert_with(crs, options)));
+    const auto A = TypeParam::convert_with(crs, options);
+    const double bytes = static_cast<double>(TypeParam::Traits::storage_bytes(A) - carry_bytes(A));
     std::ostringstream numbers;
     numbers << bytes << " bytes, " << bytes / crs_bytes << " times the " << crs_bytes << " bytes";
     const auto refused = [&](double ratio) {
@@ -224,8 +237,7 @@ TYPED_TEST(Convert, RefusesMoreThanSizeTypeCountsBeforeItAllocates) {
 
 TYPED_TEST(Convert, StorageBytesAreThoseOfItsViews) {
   if (is_kokkos_kernels_v<TypeParam>) GTEST_SKIP() << "A class of Kokkos Kernels.";
-  const auto host = block_banded<double>(500, 400, 1);
-  const auto crs = device_crs(host);
+  const auto crs = device_crs(block_banded<double>(5000, 4000, 1));
   const double shared = std::is_same<typename TypeParam::Options, Filigree::CrsKernelOptions>::value
                             ? Filigree::Impl::crs_bytes(crs)
                             : 0.0;
@@ -233,11 +245,11 @@ TYPED_TEST(Convert, StorageBytesAreThoseOfItsViews) {
     const KokkosRecorder recorder;
     const auto A = TypeParam::convert_with(crs, any_padding(1, variant.options));
     Kokkos::fence();
-    // Kokkos rounds the bytes of a View up.
+    // Kokkos rounds the bytes of a View up to 8, and those of one without elements to 128.
     const double views = shared + static_cast<double>(recorder.events().live_bytes);
     const double bytes = static_cast<double>(TypeParam::Traits::storage_bytes(A));
     EXPECT_GE(views, bytes) << variant.name;
-    EXPECT_LE(views, bytes + 8 * recorder.events().live_allocations) << variant.name;
+    EXPECT_LE(views, bytes + 128 * recorder.events().live_allocations) << variant.name;
     EXPECT_GT(bytes, 0) << variant.name;
   }
 }

@@ -103,7 +103,9 @@ struct ShareSpmv {
   /// memory, and each lane then sums consecutive ones.
   KOKKOS_INLINE_FUNCTION void device_share(const typename launch::member_type& team, const std::int64_t share,
                                            const std::int64_t begin, const std::int64_t end) const {
-    char* scratch = static_cast<char*>(team.team_shmem().get_shmem(scratch_bytes));
+    // A copy, as device code has no address of a static member.
+    const std::size_t bytes = scratch_bytes;
+    char* scratch = static_cast<char*>(team.team_shmem().get_shmem(bytes));
     auto* products = reinterpret_cast<accumulator_type*>(scratch);
     auto* heads = reinterpret_cast<accumulator_type*>(scratch + product_bytes);
     int* passes = reinterpret_cast<int*>(heads + lanes);

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_PERF_SUPPORT_REPEAT_HPP
+#define FILIGREE_PERF_SUPPORT_REPEAT_HPP
+
+#include <cstdint>
+#include <limits>
+
+#include <filigree/core/error.hpp>
+#include <filigree/core/row_map.hpp>
+
+namespace FiligreePerf {
+
+/// Copies of a CRS matrix along the diagonal of a larger one.
+template <class ExecutionSpace, class Crs>
+struct RepeatRows {
+  using execution_space = ExecutionSpace;
+  struct Count {};
+  struct Fill {};
+
+  Crs crs;
+  // Set by build_crs.
+  typename Crs::non_const_size_type* crs_row_map = nullptr;
+  typename Crs::non_const_ordinal_type* crs_entries = nullptr;
+  typename Crs::non_const_value_type* crs_values = nullptr;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Count, const std::int64_t i) const {
+    const auto row = i % crs.numRows();
+    crs_row_map[i] = crs.graph.row_map(row + 1) - crs.graph.row_map(row);
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(Fill, const std::int64_t i) const {
+    const auto row = i % crs.numRows();
+    const auto shift = static_cast<typename Crs::non_const_ordinal_type>(i / crs.numRows() * crs.numCols());
+    auto at = crs_row_map[i];
+    for (auto k = crs.graph.row_map(row); k < crs.graph.row_map(row + 1); ++k, ++at) {
+      crs_entries[at] = crs.graph.entries(k) + shift;
+      crs_values[at] = crs.values(k);
+    }
+  }
+};
+
+/// A matrix `times` times along the diagonal: a large one with the rows of a small one. Throws
+/// std::invalid_argument where its rows, columns or entries cannot be counted with the types of the matrix.
+template <class Crs>
+Crs repeated(const Crs& crs, std::int64_t times) {
+  using execution_space = typename Crs::execution_space;
+  using Repeat = RepeatRows<execution_space, Crs>;
+  const auto refuse = [&](const char* what, double count, double most) {
+    if (count > most)
+      Filigree::Impl::fail<std::invalid_argument>("--repeat: ", times, " copies have ", count, " ", what,
+                                                  ", the matrix can count ", most, ".");
+  };
+  const double most_rows =
+      static_cast<double>(std::numeric_limits<typename Crs::non_const_ordinal_type>::max());
+  const double most_entries =
+      static_cast<double>(std::numeric_limits<typename Crs::non_const_size_type>::max());
+  refuse("rows", static_cast<double>(times) * static_cast<double>(crs.numRows()), most_rows);
+  refuse("columns", static_cast<double>(times) * static_cast<double>(crs.numCols()), most_rows);
+  refuse("entries", static_cast<double>(times) * static_cast<double>(crs.nnz()), most_entries);
+  using ordinal = typename Crs::non_const_ordinal_type;
+  return Filigree::Impl::build_crs<Crs, typename Repeat::Count, typename Repeat::Fill>(
+      execution_space(), "repeated", static_cast<ordinal>(crs.numRows() * times),
+      static_cast<ordinal>(crs.numCols() * times), Repeat{crs});
+}
+
+}  // namespace FiligreePerf
+
+#endif
