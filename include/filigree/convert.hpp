@@ -26,8 +26,9 @@ using convert_options_t = typename MatrixTraits<converted_t<Format, Crs>>::optio
 /// A CRS matrix in another format, made on the device: convert<EllMatrix>(exec, crs).
 ///
 /// Rows may be unsorted. Duplicates stay apart where the format can hold them, else they are summed in the
-/// order of the CRS. The result shares no memory with crs (convert<CrsMatrix> alone copies nothing). Fences
-/// exec at least once, as sizes are read back; the last kernel may still run on return.
+/// order of the CRS. The result shares no memory with crs (but convert<CrsMatrix> and
+/// convert<CrsKernelMatrix> copy nothing). Fences exec at least once, as sizes are read back; the last kernel
+/// may still run on return.
 ///
 /// Throws std::invalid_argument for a CRS matrix that is none (see ConvertOptions::check_input) or options
 /// that make no sense, std::length_error where the result would be larger than
@@ -79,8 +80,8 @@ auto convert(const CooMatrix<S, O, D, M, Z>& coo,
 }
 
 /// A matrix of any format as a CRS matrix, made on the device; new but for a CRS matrix, which shares its
-/// Views. Where a format cannot tell a stored zero from padding (CDS, BSR) zeros are left out. Fences exec;
-/// the last kernel may still run on return.
+/// Views. Where a format cannot tell a stored zero from padding (CDS, DIA, blocked ELL, BSR) zeros are left
+/// out. Fences exec; the last kernel may still run on return.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z,
           template <class, class, class, class, class> class Matrix>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value &&

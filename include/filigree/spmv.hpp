@@ -68,9 +68,10 @@ void check_spmv(Mode mode, const Matrix& A, const XView& x, const YView& y) {
 ///               memory with x.
 ///
 /// Sums are made in the wider of the scalar types of A, x and y; where modes T and H add to y with atomics
-/// (ELL, and CRS where Kokkos Kernels do not multiply it) each addition rounds to the type of y. Mode N gives
-/// the same bits on every run. What a format stores as padding never reads x into a sum. The cost is one read
-/// of A for each four columns of x.
+/// (all formats but CDS and DIA) each addition rounds to the type of y. Mode N gives the same bits on every
+/// run. COO, HYB and the balanced CRS kernel keep partial sums in the matrix: products of one object on two
+/// instances at once want a copy each (with_own_carry()). What a format stores as padding never reads x into
+/// a sum. The cost is one read of A for each four columns of x.
 ///
 /// Throws std::invalid_argument for an unknown mode, extents that do not fit and x that overlaps y, with
 /// nothing written.

@@ -281,6 +281,22 @@ TEST(CdsLayout, IsThatOfTheDrawing) {
                                                       2, 4, 14, 16, 5, 7, 0,  0,  6, 8, 0,  0}));
 }
 
+TEST(CdsLayout, IsThatOfTheExample) {
+  const Cds A = Filigree::convert<Filigree::CdsMatrix>(example(), any_padding<Filigree::CdsOptions>(2));
+  EXPECT_EQ(host_list(A.offsets), (Ints{-1, 0, 1}));
+  EXPECT_EQ(host_list(A.values),
+            (Doubles{0, 0, 0, 1, 0, 0, 2, 0, 3, 0, 4, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0}));
+}
+
+#if FILIGREE_HAS_BSR
+TEST(BsrLayout, IsThatOfTheExample) {
+  const auto A = Filigree::convert<Filigree::BsrMatrix>(example(), any_padding<Filigree::BsrOptions>(2));
+  EXPECT_EQ(host_list(A.graph.row_map), (Ints{0, 2, 4}));
+  EXPECT_EQ(host_list(A.graph.entries), (Ints{0, 1, 0, 1}));
+  EXPECT_EQ(host_list(A.values), (Doubles{3, 0, 0, 0, 1, 0, 0, 0, 0, 2, 1, 0, 4, 1, 0, 1}));
+}
+#endif
+
 TEST(CdsLayout, StoresTheFormulaOfTheSource) {
   for (const int b : {1, 2, 3, 4, 7})
     for (const int rows : {5 * b, 5 * b + b / 2}) {

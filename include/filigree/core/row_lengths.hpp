@@ -15,7 +15,7 @@
 namespace Filigree {
 namespace Impl {
 
-constexpr std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
+KOKKOS_INLINE_FUNCTION constexpr std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 

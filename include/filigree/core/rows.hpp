@@ -9,8 +9,8 @@
 //   count()                        places for rows
 //   target(i)                      the row of the matrix that is stored in place i, -1 if none is
 //   static constexpr bool has_lanes  whether lanes() may be more than 1
-//   lanes()                        T: entry k of a row is the (k / T)-th of the run of lane k % T
-//   run(i, lane)                   the entries of one lane: count, value(j), column(j)
+//   lanes()                        T, a power of two: entry k of a row is the (k / T)-th of the run of lane k
+//   % T run(i, lane)                   the entries of one lane: count, value(j), column(j)
 //
 // and for hosts, where there is no lane but a core that likes streams, if neighbouring rows are neighbours in
 // memory:
@@ -72,9 +72,18 @@ struct TilePointers {
   const Ordinal* entries;
 };
 
-/// Entries that lane `lane` of `lanes` has of a row of `length`.
-KOKKOS_FORCEINLINE_FUNCTION std::int64_t entries_of_lane(std::int64_t length, int lane, int lanes) {
-  return length > lane ? (length - lane - 1) / lanes + 1 : 0;
+/// Entries that lane `lane` of 2^log2_lanes has of a row of `length`. A division, where a shift will do,
+/// takes longer than a short row.
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t entries_of_lane(std::int64_t length, int lane, int log2_lanes) {
+  return (length - lane + (1 << log2_lanes) - 1) >> log2_lanes;
+}
+
+/// The binary logarithm of a power of two.
+inline int log2_of(int power_of_two) {
+  int result = 0;
+  while ((1 << result) < power_of_two)
+    ++result;
+  return result;
 }
 
 template <class Rows, class = void>

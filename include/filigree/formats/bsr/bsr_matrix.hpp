@@ -21,7 +21,13 @@ struct BsrOptions : ConvertOptions {
 
 /// Block Sparse Row storage is Kokkos Kernels' own class (3.6 and newer; FILIGREE_HAS_BSR tells): a CRS of
 /// dense blocks, each stored by rows. Its numRows() and numCols() count blocks. A block is stored whole, and
-/// what it holds without an entry is multiplied like one.
+/// what it holds without an entry is multiplied like one. The 4 x 4 example in blocks of 2:
+///
+///     3 0|1 0        graph.row_map  0 2 4
+///     0 0|0 0        graph.entries  0 1 0 1
+///     ---+---        values         3 0 0 0 | 1 0 0 0 | 0 2 1 0 | 4 1 0 1
+///     0 2|4 1
+///     1 0|0 1
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
 using BsrMatrix = KokkosSparse::Experimental::BsrMatrix<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
 

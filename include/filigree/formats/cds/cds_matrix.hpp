@@ -32,6 +32,14 @@ struct CdsOptions : ConvertOptions {
 ///     i j|m n|                  offset -1          offset 0            offset 1
 ///     k l|o p|                  column 0   1       0         1         0         1
 ///
+/// and for the 4 x 4 example, most of whose blocks are half empty,
+///
+///     3 0|1 0          block_size = 2, offsets = -1 0 1
+///     0 0|0 0
+///     ---+---          values   . . . 1 | . . 2 . | 3 . 4 . | . . 1 1 | 1 . . . | . . . .
+///     0 2|4 1                   offset -1           offset 0            offset 1
+///     1 0|0 1                   column 0    1       0         1         0         1
+///
 /// The value of row i and column (i / b + offsets[d]) * b + c is at (d * b + c) * n + i, where n is the
 /// number of rows: k * b * n values and k offsets, the formula of the source. With b = 1 this is DIA.
 ///

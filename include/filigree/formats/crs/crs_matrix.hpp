@@ -14,7 +14,12 @@ namespace Filigree {
 struct CrsOptions : ConvertOptions {};
 
 /// Compressed Row Storage is Kokkos Kernels' own class: `values` and `graph.entries` row by row,
-/// `graph.row_map` of rows + 1 offsets (Kirk and Hwu, chapter 10, section 10.1).
+/// `graph.row_map` of rows + 1 offsets (Kirk and Hwu, chapter 10, section 10.1). The 4 x 4 example:
+///
+///     3 0 1 0        graph.row_map  0 2 2 5 7
+///     0 0 0 0        graph.entries  0 2 1 2 3 0 3
+///     0 2 4 1        values         3 1 2 4 1 1 1
+///     1 0 0 1
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
 using CrsMatrix = KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
 
@@ -57,24 +62,24 @@ struct CrsRows {
   const Ordinal* entries;
   const SizeType* row_map;
   std::int64_t row_count;
-  int lanes_per_row;
+  int log2_lanes;
 
   template <class Crs>
-  CrsRows(const Crs& crs, int lanes_per_row_)
+  CrsRows(const Crs& crs, int lanes_per_row)
       : values(crs.values.data()),
         entries(crs.graph.entries.data()),
         row_map(crs.graph.row_map.data()),
         row_count(static_cast<std::int64_t>(crs.numRows())),
-        lanes_per_row(lanes_per_row_) {}
+        log2_lanes(log2_of(lanes_per_row)) {}
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return row_count; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t target(std::int64_t i) const { return i; }
-  KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return lanes_per_row; }
+  KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1 << log2_lanes; }
   KOKKOS_FORCEINLINE_FUNCTION StridedRun<const Scalar, const Ordinal> run(std::int64_t row, int lane) const {
     const std::int64_t begin = static_cast<std::int64_t>(row_map[row]);
     const std::int64_t length = static_cast<std::int64_t>(row_map[row + 1]) - begin;
-    return {values + begin + lane, entries + begin + lane, lanes_per_row,
-            entries_of_lane(length, lane, lanes_per_row)};
+    return {values + begin + lane, entries + begin + lane, std::int64_t(1) << log2_lanes,
+            entries_of_lane(length, lane, log2_lanes)};
   }
 };
 

@@ -169,7 +169,7 @@ struct EllRows {
   std::int64_t rows;
   std::int64_t stride;
   std::int64_t width;
-  int lanes_per_row;
+  int log2_lanes;
 
   template <class Ell>
   explicit EllRows(const Ell& ell)
@@ -179,19 +179,19 @@ struct EllRows {
         rows(static_cast<std::int64_t>(ell.numRows())),
         stride(static_cast<std::int64_t>(ell.stride())),
         width(static_cast<std::int64_t>(ell.width())),
-        lanes_per_row(ell.lanes_per_row()) {}
+        log2_lanes(log2_of(ell.lanes_per_row())) {}
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return RowLengths ? rows : stride; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t target(std::int64_t i) const { return i < rows ? i : -1; }
-  KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return lanes_per_row; }
+  KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1 << log2_lanes; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_length(std::int64_t i) const {
     const std::int64_t length = RowLengths ? static_cast<std::int64_t>(row_lengths[i]) : width;
     return length < width ? length : width;
   }
   KOKKOS_FORCEINLINE_FUNCTION StridedRun<Scalar, Ordinal> run(std::int64_t i, int lane) const {
-    const std::int64_t start = i * lanes_per_row + lane;
-    return {values + start, entries + start, stride * lanes_per_row,
-            entries_of_lane(tile_length(i), lane, lanes_per_row)};
+    const std::int64_t start = (i << log2_lanes) + lane;
+    return {values + start, entries + start, stride << log2_lanes,
+            entries_of_lane(tile_length(i), lane, log2_lanes)};
   }
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t, std::int64_t most) const { return most; }

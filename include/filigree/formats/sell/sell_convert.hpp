@@ -93,7 +93,7 @@ struct SellSlices {
       const std::int64_t length = crs.end(row) - crs.begin(row);
       width = length > width ? length : width;
     });
-    width = (width + rows.lanes_per_row - 1) / rows.lanes_per_row * rows.lanes_per_row;
+    width = round_up(width, rows.lanes());
     slice_widths[slice] = static_cast<ordinal_type>(width);
   }
   KOKKOS_INLINE_FUNCTION void operator()(Sizes, const std::int64_t slice) const {

@@ -207,7 +207,7 @@ struct SellRows {
   std::int64_t rows;
   std::int64_t slices;
   int log2_height;
-  int lanes_per_row;
+  int log2_lanes;
 
   template <class Sell>
   explicit SellRows(const Sell& sell)
@@ -222,11 +222,8 @@ struct SellRows {
         column_offsets(sell.column_offsets.data()),
         rows(static_cast<std::int64_t>(sell.numRows())),
         slices(sell.numSlices()),
-        log2_height(0),
-        lanes_per_row(sell.lanes_per_row()) {
-    while ((1 << log2_height) < sell.slice_height())
-      ++log2_height;
-  }
+        log2_height(log2_of(sell.slice_height())),
+        log2_lanes(log2_of(sell.lanes_per_row())) {}
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t slice_of(std::int64_t i) const { return i >> log2_height; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_in_slice(std::int64_t i) const {
@@ -242,7 +239,7 @@ struct SellRows {
   }
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return slices << log2_height; }
-  KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return lanes_per_row; }
+  KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1 << log2_lanes; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t target(std::int64_t i) const {
     const std::int64_t slice = slice_of(i);
     const std::int64_t row = first_row(slice) + row_in_slice(i);
@@ -255,9 +252,9 @@ struct SellRows {
   }
   KOKKOS_FORCEINLINE_FUNCTION auto run(std::int64_t i, int lane) const {
     const std::int64_t slice = slice_of(i);
-    const std::int64_t start = row_in_slice(i) * lanes_per_row + lane;
-    const std::int64_t stride = height(slice) * lanes_per_row;
-    const std::int64_t length = entries_of_lane(tile_length(i), lane, lanes_per_row);
+    const std::int64_t start = (row_in_slice(i) << log2_lanes) + lane;
+    const std::int64_t stride = height(slice) << log2_lanes;
+    const std::int64_t length = entries_of_lane(tile_length(i), lane, log2_lanes);
     Scalar* value = values + slice_offsets[slice] + start;
     if constexpr (ShortColumns) {
       const std::int64_t at = column_offsets[slice] + start;
