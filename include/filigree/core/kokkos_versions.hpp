@@ -33,4 +33,12 @@
 #define FILIGREE_KOKKOS_KERNELS_CONJUGATES 0
 #endif
 
+/// 1 where Kokkos Kernels' reader of Matrix Market files is in KokkosSparse_IOUtils.hpp, 0 where it is in
+/// KokkosKernels_IOUtils.hpp.
+#if __has_include(<KokkosSparse_IOUtils.hpp>)
+#define FILIGREE_KOKKOS_KERNELS_HAS_SPARSE_IO 1
+#else
+#define FILIGREE_KOKKOS_KERNELS_HAS_SPARSE_IO 0
+#endif
+
 #endif

@@ -2,7 +2,6 @@
 #ifndef FILIGREE_IO_MATRIX_MARKET_HPP
 #define FILIGREE_IO_MATRIX_MARKET_HPP
 
-#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
@@ -15,6 +14,8 @@
 
 #include <Kokkos_Core.hpp>
 #include <KokkosSparse_CrsMatrix.hpp>
+
+#include "filigree/core/check_crs.hpp"
 
 namespace Filigree {
 
@@ -65,46 +66,52 @@ struct MatrixMarketTarget {
   std::int64_t max_ordinal;  ///< largest number of rows or columns
   std::int64_t max_offset;   ///< largest number of entries
   double overflow;           ///< smallest finite magnitude that would become infinite; infinity for double
+  std::int64_t pieces = 0;   ///< pieces to read the text in; 0 for one a thread, which tests change
 };
 
-/// A compressed row matrix of plain types: columns sorted and unique in each row. V is double or
-/// std::complex<double>.
-template <class V>
+/// A compressed row matrix on the host: columns sorted and unique in each row.
+template <class Scalar, class Ordinal>
 struct MatrixMarketCrs {
   std::int64_t num_rows = 0;
   std::int64_t num_cols = 0;
-  std::vector<std::int64_t> row_map;
-  std::vector<std::int64_t> entries;
-  std::vector<V> values;
+  Kokkos::View<std::int64_t*, Kokkos::HostSpace> row_map;
+  Kokkos::View<Ordinal*, Kokkos::HostSpace> entries;
+  Kokkos::View<Scalar*, Kokkos::HostSpace> values;
 };
 
-/// Does the whole reading but for the Views. Defined and instantiated for double and std::complex<double> in
-/// src/matrix_market.cpp, so that neither zlib nor the parser reaches the files that include this header.
-template <class V>
-MatrixMarketCrs<V> load_matrix_market(const std::string& path, const MatrixMarketOptions& options,
-                                      const MatrixMarketTarget& target);
-template <class V>
-MatrixMarketCrs<V> load_matrix_market(std::istream& stream, const std::string& name,
-                                      const MatrixMarketOptions& options, const MatrixMarketTarget& target);
+/// Does the whole reading. Defined and instantiated in src/matrix_market.cpp for the four scalar types and
+/// for ordinals of 32 and 64 bits, so that neither zlib nor the parser reaches the files that include this
+/// header.
+template <class Scalar, class Ordinal>
+MatrixMarketCrs<Scalar, Ordinal> load_matrix_market(const std::string& path,
+                                                    const MatrixMarketOptions& options,
+                                                    const MatrixMarketTarget& target);
+template <class Scalar, class Ordinal>
+MatrixMarketCrs<Scalar, Ordinal> load_matrix_market(std::istream& stream, const std::string& name,
+                                                    const MatrixMarketOptions& options,
+                                                    const MatrixMarketTarget& target);
+
+/// Does the whole writing, plain or, where gzip is true, compressed.
+template <class Scalar, class Ordinal>
+void store_matrix_market(const std::string& path, bool gzip, const MatrixMarketCrs<Scalar, Ordinal>& crs);
+template <class Scalar, class Ordinal>
+void store_matrix_market(std::ostream& stream, const MatrixMarketCrs<Scalar, Ordinal>& crs);
 
 template <class Scalar>
 struct MatrixMarketScalar {
   static constexpr bool supported = false;
-  using parsed_type = double;
   static constexpr double overflow() { return 0; }
 };
 
 template <>
 struct MatrixMarketScalar<double> {
   static constexpr bool supported = true;
-  using parsed_type = double;
   static constexpr double overflow() { return std::numeric_limits<double>::infinity(); }
 };
 
 template <>
 struct MatrixMarketScalar<float> {
   static constexpr bool supported = true;
-  using parsed_type = double;
   // Half a unit in the last place above the largest float: from here on rounding to nearest gives infinity.
   static constexpr double overflow() { return 0x1.ffffffp127; }
 };
@@ -112,20 +119,8 @@ struct MatrixMarketScalar<float> {
 template <class Real>
 struct MatrixMarketScalar<Kokkos::complex<Real>> {
   static constexpr bool supported = MatrixMarketScalar<Real>::supported;
-  using parsed_type = std::complex<double>;
   static constexpr double overflow() { return MatrixMarketScalar<Real>::overflow(); }
 };
-
-template <class To, class From>
-To matrix_market_cast(const From& from) {
-  return static_cast<To>(from);
-}
-
-template <class To>
-To matrix_market_cast(const std::complex<double>& from) {
-  using Real = typename To::value_type;
-  return To(static_cast<Real>(from.real()), static_cast<Real>(from.imag()));
-}
 
 template <class Integer>
 constexpr std::int64_t matrix_market_max() {
@@ -133,15 +128,31 @@ constexpr std::int64_t matrix_market_max() {
   return max < static_cast<std::uintmax_t>(INT64_MAX) ? static_cast<std::int64_t>(max) : INT64_MAX;
 }
 
-/// A labelled View of the numbers in `from`, which is taken by value to be released as soon as it is copied.
+/// The ordinal type of the reader that holds as much as that of the matrix.
+template <class Ordinal>
+using matrix_market_ordinal_t =
+    std::conditional_t<matrix_market_max<Ordinal>() <= INT32_MAX, std::int32_t, std::int64_t>;
+
+/// The numbers of a host View in a View of the matrix: the View itself where types and spaces are the same.
 template <class View, class From>
-View matrix_market_view(const char* label, std::vector<From> from) {
-  View view(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string(label)), from.size());
-  auto host = Kokkos::create_mirror_view(view);
-  for (std::size_t i = 0; i < from.size(); ++i)
-    host(i) = matrix_market_cast<typename View::non_const_value_type>(from[i]);
-  Kokkos::deep_copy(view, host);
-  return view;
+View matrix_market_view(const From& from) {
+  using to_type = typename View::non_const_value_type;
+  if constexpr (std::is_same<to_type, typename From::value_type>::value) {
+    if constexpr (std::is_same<typename View::memory_space, Kokkos::HostSpace>::value) {
+      return from;
+    } else {
+      View view(Kokkos::view_alloc(Kokkos::WithoutInitializing, from.label()), from.extent(0));
+      Kokkos::deep_copy(view, from);
+      return view;
+    }
+  } else {
+    View view(Kokkos::view_alloc(Kokkos::WithoutInitializing, from.label()), from.extent(0));
+    auto host = Kokkos::create_mirror_view(view);
+    for (std::size_t i = 0; i < from.extent(0); ++i)
+      host(i) = static_cast<to_type>(from(i));
+    Kokkos::deep_copy(view, host);
+    return view;
+  }
 }
 
 template <class Crs>
@@ -154,20 +165,44 @@ constexpr MatrixMarketTarget matrix_market_target() {
           matrix_market_max<typename Crs::non_const_size_type>(), MatrixMarketScalar<Scalar>::overflow()};
 }
 
-template <class Crs, class V>
-Crs matrix_market_to_crs(MatrixMarketCrs<V> from) {
-  using Ordinal = typename Crs::non_const_ordinal_type;
-  using Size = typename Crs::non_const_size_type;
-  const auto rows = static_cast<Ordinal>(from.num_rows);
-  const auto cols = static_cast<Ordinal>(from.num_cols);
-  const auto nnz = static_cast<Size>(from.entries.size());
-  auto row_map = matrix_market_view<typename Crs::row_map_type::non_const_type>(
-      "Filigree::row_map[matrix_market]", std::move(from.row_map));
-  auto entries = matrix_market_view<typename Crs::index_type::non_const_type>(
-      "Filigree::entries[matrix_market]", std::move(from.entries));
-  auto values = matrix_market_view<typename Crs::values_type::non_const_type>(
-      "Filigree::values[matrix_market]", std::move(from.values));
-  return Crs("Filigree::crs[matrix_market]", rows, cols, nnz, values, row_map, entries);
+template <class Crs, class Scalar, class Ordinal>
+Crs matrix_market_to_crs(MatrixMarketCrs<Scalar, Ordinal> from) {
+  const auto nnz = static_cast<typename Crs::non_const_size_type>(from.entries.extent(0));
+  // Each array is let go as soon as it is copied, where it is.
+  const auto take = [](auto& view) { return std::exchange(view, {}); };
+  auto row_map = matrix_market_view<typename Crs::row_map_type::non_const_type>(take(from.row_map));
+  auto entries = matrix_market_view<typename Crs::index_type::non_const_type>(take(from.entries));
+  auto values = matrix_market_view<typename Crs::values_type::non_const_type>(take(from.values));
+  using ordinal_type = typename Crs::non_const_ordinal_type;
+  return Crs("Filigree::crs[matrix_market]", static_cast<ordinal_type>(from.num_rows),
+             static_cast<ordinal_type>(from.num_cols), nnz, values, row_map, entries);
+}
+
+/// What is written of a CRS matrix, on the host; throws std::invalid_argument for one that is none.
+template <class Crs>
+auto matrix_market_of(const Crs& crs) {
+  using Scalar = typename Crs::non_const_value_type;
+  using Ordinal = matrix_market_ordinal_t<typename Crs::non_const_ordinal_type>;
+  static_assert(MatrixMarketScalar<Scalar>::supported,
+                "Filigree::write_matrix_market writes matrices of float, double, Kokkos::complex<float> and "
+                "Kokkos::complex<double>; this CrsMatrix has another scalar type.");
+  check_crs(typename Crs::execution_space(), "Filigree::write_matrix_market", crs, true);
+  Kokkos::fence();
+  const auto copy = [](auto to, const char* label, const auto& from) {
+    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), from);
+    using View = decltype(to);
+    View view(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string(label)), host.extent(0));
+    for (std::size_t i = 0; i < host.extent(0); ++i)
+      view(i) = static_cast<typename View::value_type>(host(i));
+    return view;
+  };
+  MatrixMarketCrs<Scalar, Ordinal> result;
+  result.num_rows = static_cast<std::int64_t>(crs.numRows());
+  result.num_cols = static_cast<std::int64_t>(crs.numCols());
+  result.row_map = copy(result.row_map, "Filigree::row_map[matrix_market]", crs.graph.row_map);
+  result.entries = copy(result.entries, "Filigree::entries[matrix_market]", crs.graph.entries);
+  result.values = copy(result.values, "Filigree::values[matrix_market]", crs.values);
+  return result;
 }
 
 }  // namespace Impl
@@ -189,7 +224,9 @@ Crs matrix_market_to_crs(MatrixMarketCrs<V> from) {
 /// - Entries of a pattern have the value 1.
 /// - Explicit zeros of a coordinate file stay entries; of an array only what is not zero becomes an entry.
 /// - A place given more than once holds the sum in the order of the file, or is refused: MatrixMarketOptions.
-/// - Numbers are read as double, so an integer beyond 2^53 is rounded, and then rounded to the scalar type.
+/// - Numbers are read as double, so an integer beyond 2^53 is rounded, and then rounded to the scalar type,
+/// in
+///   which duplicates are summed by sums in double.
 ///   `inf` and `nan` are read, Fortran's exponents (1.5D+03) too. What is too small for the type becomes 0.
 ///
 /// Anything else is an error, and nothing is returned: an unknown or missing word in the banner, too few or
@@ -199,12 +236,14 @@ Crs matrix_market_to_crs(MatrixMarketCrs<V> from) {
 /// file that is not real, a number or a size that the types of the matrix cannot hold, gzip data that is
 /// broken, cut off or followed by other bytes.
 ///
-/// Cost: reading is one pass over the text on one core of the host, then O(entries) to sort by rows; rows
-/// whose columns are out of order in the file are sorted, which costs O(n log n) for a row of n. Memory on
-/// the host, at the most: the text (of a plain file mapped, not copied; the file must not shrink meanwhile),
-/// 32 bytes for each entry in the file, and 16 (real) or 24 (complex) bytes for each entry and 8 bytes for
-/// each row of the matrix. A size line that announces more entries than the text after it can hold is refused
-/// before anything is allocated; the row map is not: it has as many elements as the file announces rows.
+/// Cost: two passes over the text, the first of which reads the row indices alone, and one over the rows, on
+/// all threads of the default host execution space (an array, and gzip data, on one). Rows whose columns are
+/// out of order in the file are sorted, which costs O(n log n) for a row of n. Memory on the host, at the
+/// most: the text (of a plain file mapped, not copied; the file must not shrink meanwhile), the matrix, 16
+/// bytes a row, and for each thread 8 bytes a row, of which there are no more threads than keep that below
+/// the size of the matrix; and the matrix again where duplicates are summed. A size line that announces more
+/// entries than the text after it can hold is refused before anything is allocated; the row map is not: it
+/// has as many elements as the file announces rows.
 ///
 /// Source: R. F. Boisvert, R. Pozo, K. A. Remington, The Matrix Market Exchange Formats: Initial Design,
 /// NISTIR 5935, 1996.
@@ -215,9 +254,10 @@ Crs matrix_market_to_crs(MatrixMarketCrs<V> from) {
 /// @throws MatrixMarketError for all that is wrong with the file, see there
 template <class Crs>
 Crs read_matrix_market(const std::string& path, const MatrixMarketOptions& options = {}) {
-  using V = typename Impl::MatrixMarketScalar<typename Crs::non_const_value_type>::parsed_type;
+  using Ordinal = Impl::matrix_market_ordinal_t<typename Crs::non_const_ordinal_type>;
   return Impl::matrix_market_to_crs<Crs>(
-      Impl::load_matrix_market<V>(path, options, Impl::matrix_market_target<Crs>()));
+      Impl::load_matrix_market<typename Crs::non_const_value_type, Ordinal>(
+          path, options, Impl::matrix_market_target<Crs>()));
 }
 
 /// The same from a stream, plain or gzip, which is read to its end.
@@ -227,9 +267,37 @@ Crs read_matrix_market(const std::string& path, const MatrixMarketOptions& optio
 template <class Crs>
 Crs read_matrix_market(std::istream& stream, const std::string& name,
                        const MatrixMarketOptions& options = {}) {
-  using V = typename Impl::MatrixMarketScalar<typename Crs::non_const_value_type>::parsed_type;
+  using Ordinal = Impl::matrix_market_ordinal_t<typename Crs::non_const_ordinal_type>;
   return Impl::matrix_market_to_crs<Crs>(
-      Impl::load_matrix_market<V>(stream, name, options, Impl::matrix_market_target<Crs>()));
+      Impl::load_matrix_market<typename Crs::non_const_value_type, Ordinal>(
+          stream, name, options, Impl::matrix_market_target<Crs>()));
+}
+
+/// Writes a compressed row matrix as a Matrix Market file, `coordinate`, `real` or `complex`, `general`, that
+/// read_matrix_market() reads back with the same bits: each number has the fewest digits that give it back.
+/// Entries stand row by row in the order of the matrix; of unsorted rows reading gives back sorted ones, of
+/// duplicates their sum.
+///
+/// Cost: numbers are printed on all threads of the default host execution space. Memory on the host: a copy
+/// of the matrix and about 64 MB.
+///
+/// @param path  the file; compressed where it ends in ".gz". It is written under the name path + ".part" and
+/// gets
+///              its name when it is whole, so that an error leaves what was there before.
+/// @throws std::invalid_argument for a matrix that is none, std::runtime_error where the file cannot be
+/// written
+template <class Crs>
+void write_matrix_market(const std::string& path, const Crs& crs) {
+  const bool gzip = path.size() > 3 && path.compare(path.size() - 3, 3, ".gz") == 0;
+  Impl::store_matrix_market(path, gzip, Impl::matrix_market_of(crs));
+}
+
+/// The same to a stream, not compressed.
+///
+/// @throws std::runtime_error where the stream fails
+template <class Crs>
+void write_matrix_market(std::ostream& stream, const Crs& crs) {
+  Impl::store_matrix_market(stream, Impl::matrix_market_of(crs));
 }
 
 }  // namespace Filigree
