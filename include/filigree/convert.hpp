@@ -32,7 +32,8 @@ using convert_options_t = typename MatrixTraits<converted_t<Format, Crs>>::optio
 ///
 /// Throws std::invalid_argument for a CRS matrix that is none (see ConvertOptions::check_input) or options
 /// that make no sense, std::length_error where the result would be larger than
-/// ConvertOptions::max_storage_ratio allows or than size_type can count; nothing is allocated then.
+/// ConvertOptions::max_storage_ratio allows or than size_type can count; its values and columns are not
+/// allocated then.
 template <template <class, class, class, class, class> class Format, class ExecutionSpace, class S, class O,
           class D, class M, class Z>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value,
@@ -79,9 +80,9 @@ auto convert(const CooMatrix<S, O, D, M, Z>& coo,
   return convert<Format>(typename CooMatrix<S, O, D, M, Z>::execution_space(), coo, options);
 }
 
-/// A matrix of any format as a CRS matrix, made on the device; new but for a CRS matrix, which shares its
-/// Views. Where a format cannot tell a stored zero from padding (CDS, DIA, blocked ELL, BSR) zeros are left
-/// out. Fences exec; the last kernel may still run on return.
+/// A matrix of any format as a CRS matrix, made on the device; new but for a CrsMatrix and a CrsKernelMatrix,
+/// which give the CRS matrix itself, its Views shared. Where a format cannot tell a stored zero from padding
+/// (CDS, DIA, blocked ELL, BSR) zeros are left out. Fences exec; the last kernel may still run on return.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z,
           template <class, class, class, class, class> class Matrix>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value &&
@@ -100,7 +101,7 @@ auto to_crs(const Matrix& A) {
 
 /// Gives A the values of a CRS matrix of the same pattern, the one that A was converted from: one kernel on
 /// exec, which may still run on return. With RefillOptions::check_pattern, a kernel before it compares the
-/// patterns.
+/// patterns. The values of a CrsKernelMatrix are those of the CRS matrix that it shares, which changes too.
 ///
 /// Throws std::invalid_argument, with A untouched, where the extents, the number of entries or (checked) the
 /// patterns differ.

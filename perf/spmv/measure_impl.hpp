@@ -51,8 +51,12 @@ class SpmvProblem {
                   .template crs<crs_type>();
       else
         crs = Filigree::read_matrix_market<crs_type>(options.matrix);
-      if (options.repeat > 1) crs = repeated(crs, options.repeat);
       Kokkos::fence();
+      if (options.repeat > 1) {
+        const crs_type larger = repeated(crs, options.repeat);
+        Kokkos::fence();
+        crs = larger;
+      }
     }
     Progress progress("making the reference product");
     x = vector_type("FiligreePerf::x", crs.numCols());
@@ -173,9 +177,10 @@ auto wanted_variants(const Options& options) {
   auto variants = Filigree::variants_of<typename Traits::options_type>();
   for (auto& variant : variants)
     if (variant.name.empty()) variant.name = Traits::name();
+  const std::string default_name = variants.front().name;
   variants.erase(std::remove_if(variants.begin(), variants.end(),
                                 [&](const auto& variant) {
-                                  return !options.wants(variant.name, variant.name == Traits::name());
+                                  return !options.wants(variant.name, variant.name == default_name);
                                 }),
                  variants.end());
   return variants;

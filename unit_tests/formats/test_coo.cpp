@@ -47,6 +47,34 @@ TEST(MakeCoo, SortsTripletsByRow) {
   }
 }
 
+/// Rows and columns as the columns of one View, as an assembly may have them.
+TEST(MakeCoo, TakesStridedViews) {
+  const auto host = scattered<double>(37, 29, 7);
+  const Triplets triplets(host);
+  const Kokkos::View<int**, Kokkos::LayoutRight, Device> pairs("pairs", triplets.rows.size(), 2);
+  auto mirror = Kokkos::create_mirror_view(pairs);
+  for (std::size_t i = 0; i < triplets.rows.size(); ++i) {
+    mirror(i, 0) = triplets.rows[i];
+    mirror(i, 1) = triplets.columns[i];
+  }
+  Kokkos::deep_copy(pairs, mirror);
+  const auto A = Filigree::make_coo<int>(ExecutionSpace(), 37, 29, Kokkos::subview(pairs, Kokkos::ALL, 0),
+                                         Kokkos::subview(pairs, Kokkos::ALL, 1),
+                                         device_list<DoubleView>(triplets.values));
+  EXPECT_EQ(host_matrix(Filigree::to_crs(A)), host);
+}
+
+TEST(MakeCoo, RefusesMoreEntriesThanSizeTypeCounts) {
+  HostMatrix<double> host(5, 70);
+  for (std::int64_t i = 0; i < 200; ++i)
+    host.rows[static_cast<std::size_t>(i % 5)].push_back({i % 70, 1.0});
+  const Triplets triplets(host);
+  EXPECT_THROW(Filigree::make_coo<signed char>(ExecutionSpace(), 5, 70, device_list<IntView>(triplets.rows),
+                                               device_list<IntView>(triplets.columns),
+                                               device_list<DoubleView>(triplets.values)),
+               std::length_error);
+}
+
 TEST(MakeCoo, RefusesEntriesOutsideOfTheMatrix) {
   HostMatrix<double> host(5, 7);
   host.rows[4].push_back({6, 1.0});
@@ -95,12 +123,23 @@ TYPED_TEST(FromCoo, ConvertsToEveryFormat) {
   }
 }
 
+template <class Matrix>
+auto carry_of(const Matrix& A) -> decltype(A.carry) {
+  return A.carry;
+}
+template <class Matrix>
+auto carry_of(const Matrix& A) -> decltype(A.coo.carry) {
+  return A.coo.carry;
+}
+
 /// Two products at once of what would be one carry. Many rows cross shares, so mixed sums would show.
 template <class Matrix>
 void expect_right_on_two_instances(const Matrix& A, const HostMatrix<double>& host) {
   const ExecutionSpace other = another_instance();
   const Matrix B = A.with_own_carry();
-  EXPECT_NE(B.storage_bytes(), 0u);
+  EXPECT_EQ(B.values.data(), A.values.data());
+  EXPECT_NE(carry_of(B).data(), carry_of(A).data());
+  EXPECT_EQ(carry_of(B).extent(0), carry_of(A).extent(0));
   using View = View2<double, Kokkos::LayoutLeft>;
   const auto x = Random(1).vectors<double>(host.columns, 2);
   const auto x_view = device_view<View>(x);
@@ -118,6 +157,26 @@ void expect_right_on_two_instances(const Matrix& A, const HostMatrix<double>& ho
   };
   EXPECT_TRUE(agrees(host_vectors(y1), reference(1.5)));
   EXPECT_TRUE(agrees(host_vectors(y2), reference(-0.5)));
+}
+
+/// A row over more shares than the second kernel has lanes for it, between short ones.
+TEST(VeryLongRow, IsSummedWhole) {
+  HostMatrix<double> host(5, 1000);
+  Random random(3);
+  const std::int64_t lengths[] = {3, 150001, 0, 70000, 1};
+  for (std::size_t row = 0; row < 5; ++row)
+    for (std::int64_t i = 0; i < lengths[row]; ++i)
+      host.rows[row].push_back({random.below(1000), random.value<double>()});
+  const auto crs = device_crs(host);
+  const auto expect_right = [&](const auto& A) {
+    for (const int columns : {0, 3})
+      EXPECT_TRUE(
+          multiplies<Kokkos::LayoutLeft>(A, host, Product<double>{Mode::NoTranspose, 1.5, 0.5, columns}));
+  };
+  expect_right(Filigree::convert<Filigree::CooMatrix>(crs));
+  expect_right(Filigree::convert<Filigree::CrsKernelMatrix>(crs));
+  expect_right(Filigree::convert<Filigree::HybMatrix>(crs));
+  expect_right(Filigree::convert<Filigree::HecMatrix>(crs));
 }
 
 TEST(OwnCarry, KeepsProductsApart) {

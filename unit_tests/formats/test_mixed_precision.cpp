@@ -18,13 +18,15 @@ TYPED_TEST_SUITE(DoubleMatrix, AllFormatsOf<double>, CaseName);
 TYPED_TEST(FloatMatrix, MultipliesDoubleVectorsInDouble) {
   if constexpr (mixes_scalars_v<TypeParam>) {
     const auto host = canonical(scattered<float>(37, 29, 7));
-    const auto A = converted<TypeParam>(host);
-    for (const Mode mode : all_modes)
-      for (const int columns : {0, 3})
-        for (const double beta : {0.0, 0.1})
-          EXPECT_TRUE(multiplies_vectors<typename TypeParam::Layout>(
-              A, host, Product<double>{mode, 1.1, beta, columns},
-              Random(5).vectors<double>(x_rows(host, mode), columns == 0 ? 1 : columns)));
+    for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
+      for (const Mode mode : all_modes)
+        for (const int columns : {0, 3})
+          for (const double beta : {0.0, 0.1})
+            EXPECT_TRUE(multiplies_vectors<typename TypeParam::Layout>(
+                A, host, Product<double>{mode, 1.1, beta, columns},
+                Random(5).vectors<double>(x_rows(host, mode), columns == 0 ? 1 : columns)))
+                << name;
+    });
   } else {
     GTEST_SKIP() << "Only for kernels of Filigree.";
   }
@@ -35,10 +37,11 @@ TYPED_TEST(FloatMatrix, LosesNothingOfItsProducts) {
   if constexpr (mixes_scalars_v<TypeParam>) {
     HostMatrix<float> host(1, 3);
     host.rows = {{{0, 16777216.0f}, {1, 1.0f}, {2, -16777216.0f}}};
-    const auto A = converted<TypeParam>(host);
-    const auto y = multiply<View1, Kokkos::LayoutLeft>(
-        Mode::NoTranspose, 1.0, A, HostVectors<double>(3, 1, 1.0), 0.0, HostVectors<double>(1, 1));
-    EXPECT_EQ(y.data, std::vector<double>{1.0});
+    for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
+      const auto y = multiply<View1, Kokkos::LayoutLeft>(
+          Mode::NoTranspose, 1.0, A, HostVectors<double>(3, 1, 1.0), 0.0, HostVectors<double>(1, 1));
+      EXPECT_EQ(y.data, std::vector<double>{1.0}) << name;
+    });
   } else {
     GTEST_SKIP() << "Only for kernels of Filigree.";
   }
@@ -48,13 +51,15 @@ TYPED_TEST(FloatMatrix, LosesNothingOfItsProducts) {
 TYPED_TEST(FloatMatrix, WritesDoubleFromFloatVectors) {
   if constexpr (mixes_scalars_v<TypeParam>) {
     const auto host = canonical(scattered<float>(37, 29, 7));
-    const auto A = converted<TypeParam>(host);
-    for (const Mode mode : all_modes) {
-      const auto x = Random(5).vectors<float>(x_rows(host, mode), 1);
-      const HostVectors<double> y(y_rows(host, mode), 1, 2.0);
-      EXPECT_TRUE(agrees(multiply<View1, Kokkos::LayoutLeft>(mode, 1.1, A, x, 0.1, y),
-                         reference_product(mode, wide(1.1), host, x, wide(0.1), y)));
-    }
+    for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
+      for (const Mode mode : all_modes) {
+        const auto x = Random(5).vectors<float>(x_rows(host, mode), 1);
+        const HostVectors<double> y(y_rows(host, mode), 1, 2.0);
+        EXPECT_TRUE(agrees(multiply<View1, Kokkos::LayoutLeft>(mode, 1.1, A, x, 0.1, y),
+                           reference_product(mode, wide(1.1), host, x, wide(0.1), y)))
+            << name;
+      }
+    });
   } else {
     GTEST_SKIP() << "Only for kernels of Filigree.";
   }
@@ -64,10 +69,11 @@ TYPED_TEST(DoubleMatrix, SumsInDoubleForFloatVectors) {
   if constexpr (mixes_scalars_v<TypeParam>) {
     HostMatrix<double> host(1, 5);
     host.rows = {{{0, 1e9}, {1, 1.0}, {2, 3.0}, {3, 0.5}, {4, -1e9}}};
-    const auto A = converted<TypeParam>(host);
-    const auto y = multiply<View1, Kokkos::LayoutLeft>(
-        Mode::NoTranspose, 1.0f, A, HostVectors<float>(5, 1, 1.0f), 0.0f, HostVectors<float>(1, 1));
-    EXPECT_EQ(y.data, std::vector<float>{4.5f});
+    for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
+      const auto y = multiply<View1, Kokkos::LayoutLeft>(
+          Mode::NoTranspose, 1.0f, A, HostVectors<float>(5, 1, 1.0f), 0.0f, HostVectors<float>(1, 1));
+      EXPECT_EQ(y.data, std::vector<float>{4.5f}) << name;
+    });
   } else {
     GTEST_SKIP() << "Only for kernels of Filigree.";
   }
@@ -77,12 +83,14 @@ TYPED_TEST(DoubleMatrix, MultipliesComplexVectors) {
   if constexpr (mixes_scalars_v<TypeParam>) {
     using Complex = Kokkos::complex<double>;
     const auto host = canonical(scattered<double>(37, 29, 7));
-    const auto A = converted<TypeParam>(host);
-    for (const Mode mode : all_modes)
-      for (const int columns : {0, 3})
-        EXPECT_TRUE(multiplies_vectors<typename TypeParam::Layout>(
-            A, host, Product<Complex>{mode, Complex(1.1, 0.3), Complex(0.2, -0.7), columns},
-            Random(5).vectors<Complex>(x_rows(host, mode), columns == 0 ? 1 : columns)));
+    for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
+      for (const Mode mode : all_modes)
+        for (const int columns : {0, 3})
+          EXPECT_TRUE(multiplies_vectors<typename TypeParam::Layout>(
+              A, host, Product<Complex>{mode, Complex(1.1, 0.3), Complex(0.2, -0.7), columns},
+              Random(5).vectors<Complex>(x_rows(host, mode), columns == 0 ? 1 : columns)))
+              << name;
+    });
   } else {
     GTEST_SKIP() << "Only for kernels of Filigree.";
   }

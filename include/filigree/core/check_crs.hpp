@@ -80,7 +80,7 @@ void check_crs(const ExecutionSpace& exec, const char* function, const Crs& crs,
   if (values != entries)
     fail<std::invalid_argument>(function, ": the CRS matrix has ", values, " values and ", entries,
                                 " entries; it must have one value an entry.");
-  if (rows == 0) return;
+  if (rows == 0 && entries == 0) return;
   if (row_map != rows + 1)
     fail<std::invalid_argument>(function, ": the row map of the CRS matrix has ", row_map, " elements for ",
                                 rows, " rows; it must have ", rows + 1, ".");
@@ -135,7 +135,7 @@ void check_storage(const char* function, double elements, double bytes, const Cr
                    const ConvertOptions& options, const Explain& explain) {
   const double limit = options.max_storage_ratio * crs_bytes(crs);
   const bool counts = elements <= static_cast<double>(std::numeric_limits<SizeType>::max());
-  const bool fits = crs.nnz() == 0 || bytes <= limit;
+  const bool fits = crs.nnz() == 0 || bytes <= limit || bytes <= ConvertOptions::never_refused_bytes;
   if (counts && fits) return;
   std::ostringstream why;
   explain(why);

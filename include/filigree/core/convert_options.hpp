@@ -15,8 +15,11 @@ struct ConvertOptions {
   /// read of the row map and the entries. Without it such a matrix is undefined behaviour.
   bool check_input = true;
   /// The most that the result may store, as a multiple of the bytes of the CRS matrix (values, entries, row
-  /// map). A result that would need more is refused with std::length_error before it is allocated.
+  /// map). A result that would need more is refused with std::length_error before its values and columns are
+  /// allocated, unless it is smaller than never_refused_bytes.
   double max_storage_ratio = 3.0;
+  /// Padding to whole slices, shares and the like is large beside a matrix of ten entries, and no waste.
+  static constexpr double never_refused_bytes = 65536;
 };
 
 /// Options with a name: a member of the family of formats that they select.

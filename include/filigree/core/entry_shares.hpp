@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <string>
 
+#include "filigree/core/allocate_view.hpp"
 #include "filigree/core/launch.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/core/region.hpp"
@@ -38,8 +39,8 @@ template <class ExecutionSpace>
 struct ShareLaunch {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   static constexpr int lanes = gpu ? 256 : 1;
-  /// Eight products a lane are loads enough in flight, and 16 KB of scratch memory a team in double, which
-  /// leaves room for eight teams an SM.
+  /// Eight products a lane are loads enough in flight, and 21 KB of scratch memory a team in double, of which
+  /// the 228 KB of an SM of an H200 hold as many teams as its lanes.
   static constexpr int entries_per_lane = gpu ? 8 : 2048;
   static constexpr std::int64_t share = lanes * entries_per_lane;
   using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<lanes, 1>>;
@@ -55,11 +56,18 @@ using carry_t = Kokkos::View<Kokkos::complex<double>*, Device>;
 
 constexpr int most_carried_columns = 4;
 
+template <class ExecutionSpace>
+std::int64_t carry_elements(std::int64_t entry_count) {
+  return ShareLaunch<ExecutionSpace>::shares(entry_count) * 2 * most_carried_columns;
+}
+template <class ExecutionSpace>
+std::int64_t carry_bytes(std::int64_t entry_count) {
+  return carry_elements<ExecutionSpace>(entry_count) *
+         static_cast<std::int64_t>(sizeof(Kokkos::complex<double>));
+}
 template <class ExecutionSpace, class Device>
 carry_t<Device> allocate_carry(const ExecutionSpace& exec, const char* format, std::int64_t entry_count) {
-  return carry_t<Device>(
-      Kokkos::view_alloc(exec, label("carry", format)),
-      static_cast<std::size_t>(ShareLaunch<ExecutionSpace>::shares(entry_count) * 2 * most_carried_columns));
+  return allocate_view<carry_t<Device>>(exec, "carry", format, carry_elements<ExecutionSpace>(entry_count));
 }
 
 /// Where the partial sums are.
@@ -105,7 +113,7 @@ struct ShareSpmv {
                                            const std::int64_t begin, const std::int64_t end) const {
     // A copy, as device code has no address of a static member.
     const std::size_t bytes = scratch_bytes;
-    char* scratch = static_cast<char*>(team.team_shmem().get_shmem(bytes));
+    char* scratch = static_cast<char*>(team.team_shmem().get_shmem_aligned(bytes, alignof(accumulator_type)));
     auto* products = reinterpret_cast<accumulator_type*>(scratch);
     auto* heads = reinterpret_cast<accumulator_type*>(scratch + product_bytes);
     int* passes = reinterpret_cast<int*>(heads + lanes);
@@ -306,7 +314,8 @@ void share_spmv(const ExecutionSpace& exec, const std::string& name, const std::
   const auto launch = [&](auto conjugate) {
     using Kernel = ShareSpmv<ExecutionSpace, Entries, Operands, decltype(conjugate)::value>;
     auto policy = typename Launch::policy_type(exec, static_cast<int>(shares), Launch::lanes, 1);
-    policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Kernel::scratch_bytes)));
+    policy.set_scratch_size(
+        0, Kokkos::PerTeam(static_cast<int>(Kernel::scratch_bytes + alignof(accumulator_type))));
     Kokkos::parallel_for(name, policy, Kernel{entries, operands, carry});
   };
   if constexpr (is_complex_v<typename Entries::scalar_type>)

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "filigree/core/allocate_view.hpp"
 #include "filigree/core/check_crs.hpp"
 #include "filigree/core/launch.hpp"
 #include "filigree/core/region.hpp"
@@ -62,12 +63,10 @@ void list_rows(const ExecutionSpace& exec, const char* format, const Crs& crs, s
                         Work{crs_views_t<Crs>(crs), least, most, list});
 }
 
-/// The rows of a CRS matrix without entries, ascending. Fences exec.
+/// The rows of a CRS matrix without entries, of which there are `count`, ascending.
 template <class EntriesView, class ExecutionSpace, class Crs>
-EntriesView empty_rows(const ExecutionSpace& exec, const char* format, const Crs& crs) {
-  const std::int64_t count = count_rows(exec, format, crs, 0, 0);
-  EntriesView list(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("empty_rows", format)),
-                   static_cast<std::size_t>(count));
+EntriesView empty_rows(const ExecutionSpace& exec, const char* format, const Crs& crs, std::int64_t count) {
+  const auto list = allocate_view<EntriesView>(exec, "empty_rows", format, count);
   if (count > 0) list_rows(exec, format, crs, 0, 0, list.data());
   return list;
 }

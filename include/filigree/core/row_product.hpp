@@ -27,6 +27,18 @@ struct RowSums {
   }
 };
 
+}  // namespace Impl
+}  // namespace Filigree
+
+/// What reductions over the lanes of a team begin with, up to Kokkos 4.4.
+template <class Operands>
+struct Kokkos::reduction_identity<Filigree::Impl::RowSums<Operands>> {
+  KOKKOS_FORCEINLINE_FUNCTION static Filigree::Impl::RowSums<Operands> sum() { return {}; }
+};
+
+namespace Filigree {
+namespace Impl {
+
 /// sums += the products of a run, in its order.
 template <bool Padded, bool Conjugate, class Operands, class Run>
 KOKKOS_FORCEINLINE_FUNCTION void add_run(const Operands& operands, typename Operands::sums_type& sums,

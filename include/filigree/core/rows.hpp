@@ -5,20 +5,19 @@
 // and the copies of row_copy.hpp:
 //
 //   scalar_type, ordinal_type
-//   static constexpr bool padded   whether a run may hold padding, which has column -1
-//   count()                        places for rows
-//   target(i)                      the row of the matrix that is stored in place i, -1 if none is
-//   static constexpr bool has_lanes  whether lanes() may be more than 1
-//   lanes()                        T, a power of two: entry k of a row is the (k / T)-th of the run of lane k
-//   % T run(i, lane)                   the entries of one lane: count, value(j), column(j)
+//   padded          constexpr: whether a run may hold padding, which has column -1
+//   has_lanes       constexpr: whether lanes() may be more than 1
+//   count()         places for rows
+//   target(i)       the row of the matrix that is stored in place i, -1 if none is
+//   lanes()         T, a power of two: entry k of a row is entry k / T of the run of lane k % T
+//   run(i, lane)    the entries of one lane: count, value(j), column(j)
 //
 // and for hosts, where there is no lane but a core that likes streams, if neighbouring rows are neighbours in
 // memory:
 //
-//   tile_rows(i, most)             how many places from i on are neighbours, at most `most`
-//   tile_length(i)                 entries of place i, padding included
-//   tile(i, k)                     pointers to the value and column of entry k of place i; place i + 1 is
-//   next
+//   tile_rows(i, most)   how many places from i on are neighbours, at most `most`
+//   tile_length(i)       entries of place i, padding included
+//   tile(i, k)           pointers to the value and the column of entry k of place i, before those of i + 1
 #ifndef FILIGREE_CORE_ROWS_HPP
 #define FILIGREE_CORE_ROWS_HPP
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "filigree/core/allocate_view.hpp"
 #include "filigree/core/launch.hpp"
 #include "filigree/core/region.hpp"
 
@@ -59,13 +60,12 @@ auto stable_order(const ExecutionSpace& exec, const char* format, KeyView keys, 
   using device_type = typename KeyView::device_type;
   using Split = SplitByBit<ExecutionSpace, Index>;
   const std::int64_t count = static_cast<std::int64_t>(keys.extent(0));
-  const auto allocate = [&](const char* what) {
-    return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label(what, format));
-  };
-  Kokkos::View<Index*, device_type> order(allocate("order"), keys.extent(0));
-  Kokkos::View<Index*, device_type> new_order(allocate("order"), keys.extent(0));
-  KeyView new_keys(allocate("keys"), keys.extent(0));
-  const Kokkos::View<std::int64_t, device_type> zero_count(allocate("zero_count"));
+  using order_type = Kokkos::View<Index*, device_type>;
+  auto order = allocate_view<order_type>(exec, "order", format, count);
+  auto new_order = allocate_view<order_type>(exec, "order", format, count);
+  auto new_keys = allocate_view<KeyView>(exec, "keys", format, count);
+  const Kokkos::View<std::int64_t, device_type> zero_count(
+      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("zero_count", format)));
   Kokkos::parallel_for(label("order", format), row_range<void>(exec, count),
                        CountUp<ExecutionSpace, Index>{order.data()});
   for (int bit = 0; bit < 64 && (largest >> bit) != 0; ++bit) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "filigree/core/allocate_view.hpp"
+#include "filigree/core/binary_search.hpp"
 #include "filigree/core/block_columns.hpp"
 #include "filigree/core/block_size.hpp"
 #include "filigree/core/check_crs.hpp"
@@ -76,16 +77,10 @@ struct BellPlaces {
   KOKKOS_INLINE_FUNCTION std::int64_t position(std::int64_t row, std::int64_t column) const {
     const std::int64_t block_row = row / block_size;
     const std::int64_t wanted = column / block_size;
-    std::int64_t low = 0;
-    std::int64_t high = block_width;
-    while (low < high) {
-      const std::int64_t middle = (low + high) / 2;
-      const std::int64_t at = block_column(block_row, middle);
-      if (at >= 0 && at < wanted)
-        low = middle + 1;
-      else
-        high = middle;
-    }
+    const std::int64_t low = first_where(0, block_width, [&](std::int64_t k) {
+      const std::int64_t at = block_column(block_row, k);
+      return at < 0 || at >= wanted;
+    });
     if (low == block_width || block_column(block_row, low) != wanted) return -1;
     return (low * block_size + column - wanted * block_size) * rows + row;
   }
@@ -108,7 +103,7 @@ template <class ExecutionSpace, class Crs, class S, class O, class D, class M, c
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BellOptions& options,
                       BellMatrix<S, O, D, M, Z>& result) {
   using Bell = BellMatrix<S, O, D, M, Z>;
-  using Columns = BlockColumns<ExecutionSpace, CrsViews<S, O, Z>>;
+  using Columns = BlockColumns<CrsViews<S, O, Z>>;
   using Pattern = BellPattern<ExecutionSpace, Columns, O>;
   const char* function = "Filigree::convert<BellMatrix>";
   const char* name = Bell::name();
@@ -117,7 +112,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BellOpti
     fail<std::invalid_argument>(function, ": options.block_size is ", b, "; it must be 1 to ",
                                 largest_compiled_block_size, ".");
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
-  Pattern pattern{Columns(exec, name, crs, b), (rows + b - 1) / b, 0, nullptr};
+  Pattern pattern{Columns{CrsViews<S, O, Z>(crs), rows, b}, (rows + b - 1) / b, 0, nullptr};
   if (rows > 0)
     Kokkos::parallel_reduce(label("longest_row", name),
                             row_range<typename Pattern::Longest>(exec, pattern.block_rows), pattern,

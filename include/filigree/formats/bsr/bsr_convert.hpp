@@ -2,6 +2,7 @@
 #ifndef FILIGREE_FORMATS_BSR_BSR_CONVERT_HPP
 #define FILIGREE_FORMATS_BSR_BSR_CONVERT_HPP
 
+#include "filigree/core/binary_search.hpp"
 #include "filigree/formats/bsr/bsr_matrix.hpp"
 
 #if FILIGREE_HAS_BSR
@@ -59,16 +60,11 @@ struct BsrPlaces {
   KOKKOS_INLINE_FUNCTION std::int64_t position(std::int64_t row, std::int64_t column) const {
     const std::int64_t block_row = row / block_size;
     const std::int64_t block_column = column / block_size;
-    std::int64_t block = static_cast<std::int64_t>(row_map[block_row]);
-    std::int64_t end = static_cast<std::int64_t>(row_map[block_row + 1]);
-    const std::int64_t row_end = end;
-    while (block < end) {
-      const std::int64_t middle = (block + end) / 2;
-      if (static_cast<std::int64_t>(entries[middle]) < block_column)
-        block = middle + 1;
-      else
-        end = middle;
-    }
+    const std::int64_t row_end = static_cast<std::int64_t>(row_map[block_row + 1]);
+    const std::int64_t block =
+        first_where(static_cast<std::int64_t>(row_map[block_row]), row_end, [&](std::int64_t candidate) {
+          return static_cast<std::int64_t>(entries[candidate]) >= block_column;
+        });
     if (block == row_end || static_cast<std::int64_t>(entries[block]) != block_column) return -1;
     return (block * block_size + row - block_row * block_size) * block_size + column -
            block_column * block_size;
@@ -92,7 +88,7 @@ template <class ExecutionSpace, class Crs, class S, class O, class D, class M, c
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BsrOptions& options,
                       KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>& result) {
   using Bsr = KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>;
-  using Columns = BlockColumns<ExecutionSpace, CrsViews<S, O, Z>>;
+  using Columns = BlockColumns<CrsViews<S, O, Z>>;
   using Pattern = BsrPattern<ExecutionSpace, Columns, O, Z>;
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
   const std::int64_t columns = static_cast<std::int64_t>(crs.numCols());
@@ -104,7 +100,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BsrOptio
 
   typename Bsr::row_map_type::non_const_type row_map(Kokkos::view_alloc(exec, label("row_map", "bsr")),
                                                      static_cast<std::size_t>(block_rows) + 1);
-  Pattern pattern{Columns(exec, "bsr", crs, b), row_map.data(), nullptr};
+  Pattern pattern{Columns{CrsViews<S, O, Z>(crs), rows, b}, row_map.data(), nullptr};
   Kokkos::parallel_for("Filigree::count_blocks[bsr]", row_range<typename Pattern::Count>(exec, block_rows),
                        pattern);
   Kokkos::parallel_scan("Filigree::row_map[bsr]", row_range<void>(exec, block_rows + 1),

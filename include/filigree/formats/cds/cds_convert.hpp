@@ -6,6 +6,7 @@
 #include <string>
 
 #include "filigree/core/allocate_view.hpp"
+#include "filigree/core/binary_search.hpp"
 #include "filigree/core/check_crs.hpp"
 #include "filigree/core/place_copy.hpp"
 #include "filigree/core/region.hpp"
@@ -78,15 +79,8 @@ struct CdsPlaces {
   KOKKOS_INLINE_FUNCTION std::int64_t position(std::int64_t row, std::int64_t column) const {
     const std::int64_t block_column = column / block_size;
     const std::int64_t offset = block_column - row / block_size;
-    std::int64_t low = 0;
-    std::int64_t high = diagonals;
-    while (low < high) {
-      const std::int64_t middle = (low + high) / 2;
-      if (static_cast<std::int64_t>(offsets[middle]) < offset)
-        low = middle + 1;
-      else
-        high = middle;
-    }
+    const std::int64_t low = first_where(
+        0, diagonals, [&](std::int64_t d) { return static_cast<std::int64_t>(offsets[d]) >= offset; });
     if (low == diagonals || static_cast<std::int64_t>(offsets[low]) != offset) return -1;
     return (low * block_size + column - block_column * block_size) * rows + row;
   }

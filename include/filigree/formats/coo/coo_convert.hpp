@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <limits>
 
+#include "filigree/core/allocate_view.hpp"
 #include "filigree/core/check_crs.hpp"
+#include "filigree/core/multi_vector.hpp"
 #include "filigree/core/row_copy.hpp"
 #include "filigree/core/row_list.hpp"
 #include "filigree/core/stable_sort.hpp"
@@ -36,23 +38,20 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CooOptio
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
   const std::int64_t entries = static_cast<std::int64_t>(crs.nnz());
   const std::int64_t empty = count_rows(exec, Coo::name(), crs, 0, 0);
-  // The carry does not count towards the limit: a matrix of ten entries is no waste.
-  check_storage<Z>(
-      "Filigree::convert<CooMatrix>", static_cast<double>(entries),
-      static_cast<double>(entries) * (sizeof(S) + 2 * sizeof(O)) + static_cast<double>(empty) * sizeof(O),
-      crs, options, [&](std::ostream& why) {
-        why << "a row index for each of the " << entries << " entries of " << rows << " rows";
-      });
-  const auto allocate = [&](const char* what) {
-    return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label(what, Coo::name()));
-  };
-  const std::size_t size = static_cast<std::size_t>(entries);
-  result = Coo(crs.numRows(), crs.numCols(), typename Coo::values_type(allocate("values"), size),
-               typename Coo::entries_type(allocate("entries"), size),
-               typename Coo::entries_type(allocate("rows"), size),
-               empty_rows<typename Coo::entries_type>(exec, Coo::name(), crs),
+  check_storage<Z>("Filigree::convert<CooMatrix>", static_cast<double>(entries),
+                   static_cast<double>(entries) * (sizeof(S) + 2 * sizeof(O)) +
+                       static_cast<double>(empty) * sizeof(O) +
+                       static_cast<double>(carry_bytes<ExecutionSpace>(entries)),
+                   crs, options, [&](std::ostream& why) {
+                     why << "a row index for each of the " << entries << " entries of " << rows << " rows";
+                   });
+  result = Coo(crs.numRows(), crs.numCols(),
+               allocate_view<typename Coo::values_type>(exec, "values", Coo::name(), entries),
+               allocate_view<typename Coo::entries_type>(exec, "entries", Coo::name(), entries),
+               allocate_view<typename Coo::entries_type>(exec, "rows", Coo::name(), entries),
+               empty_rows<typename Coo::entries_type>(exec, Coo::name(), crs, empty),
                allocate_carry<ExecutionSpace, typename Coo::device_type>(exec, Coo::name(), entries));
-  if (size == 0) return;
+  if (entries == 0) return;
   Kokkos::deep_copy(exec, result.values, crs.values);
   Kokkos::deep_copy(exec, result.entries, crs.graph.entries);
   Kokkos::parallel_for(label("convert", Coo::name()), row_range<void>(exec, rows),
@@ -86,9 +85,9 @@ struct SortTriplets {
   struct MakeKeys {};
   struct Move {};
 
-  const Ordinal* rows;
-  const Ordinal* columns;
-  const Scalar* values;
+  MultiVector<const Ordinal> rows;
+  MultiVector<const Ordinal> columns;
+  MultiVector<const Scalar> values;
   std::int64_t row_count;
   std::int64_t column_count;
   std::uint64_t* keys = nullptr;
@@ -98,17 +97,17 @@ struct SortTriplets {
   Scalar* sorted_values = nullptr;
 
   KOKKOS_INLINE_FUNCTION void operator()(Check, const std::int64_t i, std::int64_t& first_bad) const {
-    const std::int64_t row = static_cast<std::int64_t>(rows[i]);
-    const std::int64_t column = static_cast<std::int64_t>(columns[i]);
+    const std::int64_t row = static_cast<std::int64_t>(rows(i, 0));
+    const std::int64_t column = static_cast<std::int64_t>(columns(i, 0));
     if ((row < 0 || row >= row_count || column < 0 || column >= column_count) && i < first_bad) first_bad = i;
   }
   KOKKOS_INLINE_FUNCTION void operator()(MakeKeys, const std::int64_t i) const {
-    keys[i] = static_cast<std::uint64_t>(rows[i]);
+    keys[i] = static_cast<std::uint64_t>(rows(i, 0));
   }
   KOKKOS_INLINE_FUNCTION void operator()(Move, const std::int64_t i) const {
-    sorted_rows[i] = rows[order[i]];
-    sorted_columns[i] = columns[order[i]];
-    sorted_values[i] = values[order[i]];
+    sorted_rows[i] = rows(order[i], 0);
+    sorted_columns[i] = columns(order[i], 0);
+    sorted_values[i] = values(order[i], 0);
   }
 };
 
@@ -142,11 +141,12 @@ KokkosSparse::CrsMatrix<S, O, D, void, Z> crs_that_shares(const ExecutionSpace& 
 }  // namespace Impl
 
 /// A COO matrix of triplets in any order, with duplicates or without: entry i is values(i) in row rows(i) and
-/// column columns(i). Entries of one row keep their order. Made on the device of the Views, which are copied;
-/// sorting takes two kernels for each bit of row_count and 32 bytes an entry while it runs. Fences exec.
+/// column columns(i); the Views may have any stride. Entries of one row keep their order. Made on the device
+/// of the Views, which are copied; sorting takes two kernels for each bit of row_count and 32 bytes an entry
+/// while it runs. Fences exec.
 ///
 /// Throws std::invalid_argument where the Views have not the same length, and for the first entry outside of
-/// a row_count x column_count matrix.
+/// a row_count x column_count matrix; std::length_error for more entries than SizeType can count.
 template <class SizeType = std::size_t, class ExecutionSpace, class RowView, class ColumnView,
           class ValueView>
 auto make_coo(const ExecutionSpace& exec, typename RowView::non_const_value_type row_count,
@@ -159,16 +159,33 @@ auto make_coo(const ExecutionSpace& exec, typename RowView::non_const_value_type
   using Sort = Impl::SortTriplets<ExecutionSpace, Scalar, Ordinal>;
   static_assert(std::is_same<Ordinal, typename ColumnView::non_const_value_type>::value,
                 "Filigree::make_coo: rows and columns must have the same integer type.");
+  static_assert(static_cast<int>(RowView::rank) == 1 && static_cast<int>(ColumnView::rank) == 1 &&
+                    static_cast<int>(ValueView::rank) == 1,
+                "Filigree::make_coo: rows, columns and values must be Views of rank 1.");
+  static_assert(
+      Kokkos::SpaceAccessibility<ExecutionSpace, typename RowView::memory_space>::accessible &&
+          Kokkos::SpaceAccessibility<ExecutionSpace, typename ColumnView::memory_space>::accessible &&
+          Kokkos::SpaceAccessibility<ExecutionSpace, typename ValueView::memory_space>::accessible,
+      "Filigree::make_coo: rows, columns and values must be in memory that the execution space can access.");
   Impl::ScopedRegion region(Impl::label("make_coo", Coo::name()));
   const std::int64_t entries = static_cast<std::int64_t>(values.extent(0));
   if (rows.extent(0) != values.extent(0) || columns.extent(0) != values.extent(0))
     Impl::fail<std::invalid_argument>("Filigree::make_coo: there are ", rows.extent(0), " rows, ",
                                       columns.extent(0), " columns and ", values.extent(0),
                                       " values; each entry must have one of each.");
+  if (static_cast<std::uint64_t>(entries) > static_cast<std::uint64_t>(std::numeric_limits<SizeType>::max()))
+    Impl::fail<std::length_error>("Filigree::make_coo: there are ", entries,
+                                  " entries, more than the size_type of the matrix can count, ",
+                                  std::numeric_limits<SizeType>::max(), "; give a wider one.");
   if (row_count < 0 || column_count < 0)
     Impl::fail<std::invalid_argument>("Filigree::make_coo: the matrix is ", row_count, " x ", column_count,
                                       "; it must have no negative extent.");
-  Sort work{rows.data(), columns.data(), values.data(), static_cast<std::int64_t>(row_count),
+  const auto read_only = [](const auto& view) {
+    const auto vector = Impl::multi_vector(view);
+    return Impl::MultiVector<const std::remove_pointer_t<decltype(vector.data)>>{
+        vector.data, vector.row_stride, vector.column_stride};
+  };
+  Sort work{read_only(rows), read_only(columns), read_only(values), static_cast<std::int64_t>(row_count),
             static_cast<std::int64_t>(column_count)};
   std::int64_t bad = std::numeric_limits<std::int64_t>::max();
   Kokkos::parallel_reduce(Impl::label("check", Coo::name()),
@@ -180,28 +197,28 @@ auto make_coo(const ExecutionSpace& exec, typename RowView::non_const_value_type
         "Filigree::make_coo: entry ", bad, " is in row ", Impl::read_element(rows, bad), " and column ",
         Impl::read_element(columns, bad), "; the matrix is ", row_count, " x ", column_count, ".");
 
-  const auto allocate = [&](const char* what) {
-    return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, Impl::label(what, Coo::name()));
-  };
-  const std::size_t size = static_cast<std::size_t>(entries);
-  const Kokkos::View<std::uint64_t*, Device> keys(allocate("keys"), size);
+  const auto keys =
+      Impl::allocate_view<Kokkos::View<std::uint64_t*, Device>>(exec, "keys", Coo::name(), entries);
   work.keys = keys.data();
   Kokkos::parallel_for(Impl::label("make_keys", Coo::name()),
                        Impl::row_range<typename Sort::MakeKeys>(exec, entries), work);
   const auto order = Impl::stable_order<std::int64_t>(
       exec, Coo::name(), keys, row_count > 0 ? static_cast<std::uint64_t>(row_count - 1) : 0);
   work.order = order.data();
-  Coo result(row_count, column_count, typename Coo::values_type(allocate("values"), size),
-             typename Coo::entries_type(allocate("entries"), size),
-             typename Coo::entries_type(allocate("rows"), size), {},
+  Coo result(row_count, column_count,
+             Impl::allocate_view<typename Coo::values_type>(exec, "values", Coo::name(), entries),
+             Impl::allocate_view<typename Coo::entries_type>(exec, "entries", Coo::name(), entries),
+             Impl::allocate_view<typename Coo::entries_type>(exec, "rows", Coo::name(), entries), {},
              Impl::allocate_carry<ExecutionSpace, typename Coo::device_type>(exec, Coo::name(), entries));
   work.sorted_rows = result.rows.data();
   work.sorted_columns = result.entries.data();
   work.sorted_values = result.values.data();
   Kokkos::parallel_for(Impl::label("sort", Coo::name()), Impl::row_range<typename Sort::Move>(exec, entries),
                        work);
-  result.empty_rows =
-      Impl::empty_rows<typename Coo::entries_type>(exec, Coo::name(), Impl::crs_that_shares(exec, result));
+  const auto crs = Impl::crs_that_shares(exec, result);
+  result.empty_rows = Impl::empty_rows<typename Coo::entries_type>(
+      exec, Coo::name(), crs, Impl::count_rows(exec, Coo::name(), crs, 0, 0));
+  // The row map is freed on return, which is no event of exec.
   exec.fence();
   return result;
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "filigree/core/binary_search.hpp"
 #include "filigree/core/convert_options.hpp"
 #include "filigree/core/entry_shares.hpp"
 #include "filigree/core/kokkos_versions.hpp"
@@ -141,16 +142,7 @@ struct CooEntries {
   KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1; }
   /// The first entry whose row is not less than the given one.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t begin_of(std::int64_t row) const {
-    std::int64_t low = 0;
-    std::int64_t high = entry_count;
-    while (low < high) {
-      const std::int64_t middle = (low + high) / 2;
-      if (row_of(middle) < row)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low;
+    return first_where(0, entry_count, [&](std::int64_t i) { return row_of(i) >= row; });
   }
   KOKKOS_FORCEINLINE_FUNCTION StridedRun<Scalar, Ordinal> run(std::int64_t row, int) const {
     const std::int64_t begin = begin_of(row);

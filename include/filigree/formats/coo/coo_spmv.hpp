@@ -32,13 +32,11 @@ struct CooSpmvTranspose {
   }
 };
 
-/// The product, everything checked and A with entries.
+/// The product of COO, or of the COO part of another format, whose names the kernels get.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
-void spmv_kernel(const ExecutionSpace& exec, Mode mode, const CooMatrix<S, O, D, M, Z>& coo,
-                 const Operands& operands) {
+void coo_spmv(const ExecutionSpace& exec, const std::string& name, const std::string& join_name, Mode mode,
+              const CooMatrix<S, O, D, M, Z>& coo, const Operands& operands) {
   using Entries = CooEntries<ExecutionSpace, S, O>;
-  static const std::string name = label("spmv", "coo");
-  static const std::string join_name = label("join", "coo");
   const Entries entries(coo);
   if (!is_transpose(mode)) {
     share_spmv(exec, name, join_name, mode, entries, operands, coo.carry, coo.empty_rows);
@@ -49,6 +47,15 @@ void spmv_kernel(const ExecutionSpace& exec, Mode mode, const CooMatrix<S, O, D,
     using Kernel = CooSpmvTranspose<ExecutionSpace, Entries, Operands, decltype(conjugate)::value>;
     Kokkos::parallel_for(name, Kernel::launch::policy(exec, entries.entry_count), Kernel{entries, operands});
   });
+}
+
+/// The product, everything checked and A with entries.
+template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
+void spmv_kernel(const ExecutionSpace& exec, Mode mode, const CooMatrix<S, O, D, M, Z>& coo,
+                 const Operands& operands) {
+  static const std::string name = label("spmv", "coo");
+  static const std::string join_name = label("join", "coo");
+  coo_spmv(exec, name, join_name, mode, coo, operands);
 }
 
 }  // namespace Impl

@@ -41,12 +41,13 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CrsKerne
   const std::int64_t entries = static_cast<std::int64_t>(crs.nnz());
   const std::int64_t shares = ShareLaunch<ExecutionSpace>::shares(entries);
   const std::int64_t empty = count_rows(exec, Result::name(), crs, 0, 0);
-  // The carry does not count towards the limit: a matrix of ten entries is no waste.
-  check_storage<Z>(
-      function, static_cast<double>(entries),
-      crs_bytes(crs) + static_cast<double>(shares + empty) * sizeof(O), crs, options, [&](std::ostream& why) {
-        why << "the CRS matrix, " << shares << " shares of its entries and " << empty << " empty rows";
-      });
+  check_storage<Z>(function, static_cast<double>(entries),
+                   crs_bytes(crs) + static_cast<double>(shares + empty) * sizeof(O) +
+                       static_cast<double>(carry_bytes<ExecutionSpace>(entries)),
+                   crs, options, [&](std::ostream& why) {
+                     why << "the CRS matrix, " << shares << " shares of its entries and " << empty
+                         << " empty rows";
+                   });
   const typename Result::row_list_type first_rows(
       Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("first_rows", Result::name())),
       static_cast<std::size_t>(shares));
@@ -56,9 +57,9 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CrsKerne
                              Entries{crs.values.data(), crs.graph.entries.data(), crs.graph.row_map.data(),
                                      nullptr, entries, static_cast<std::int64_t>(crs.numRows())},
                              first_rows.data()});
-  result =
-      Result(crs, options, first_rows, empty_rows<typename Result::row_list_type>(exec, Result::name(), crs),
-             allocate_carry<ExecutionSpace, typename Result::device_type>(exec, Result::name(), entries));
+  result = Result(
+      crs, options, first_rows, empty_rows<typename Result::row_list_type>(exec, Result::name(), crs, empty),
+      allocate_carry<ExecutionSpace, typename Result::device_type>(exec, Result::name(), entries));
 }
 
 /// The first row in which the patterns differ, or a number past all rows. Fences exec.

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "filigree/core/binary_search.hpp"
 #include "filigree/core/convert_options.hpp"
 #include "filigree/core/entry_shares.hpp"
 
@@ -28,6 +29,7 @@ struct CrsKernelOptions : ConvertOptions {
   /// The kernels that the papers compare: scalar and vector CRS, and SpMV4GPU with its half warp.
   static std::vector<NamedOptions<CrsKernelOptions>> variants() {
     std::vector<NamedOptions<CrsKernelOptions>> result(1);
+    result[0].name = "crs_balanced";
     for (const int lanes : {1, 2, 4, 8, 16, 32}) {
       NamedOptions<CrsKernelOptions> variant;
       variant.name = "crs_lanes" + std::to_string(lanes);
@@ -57,6 +59,7 @@ struct CrsKernelOptions : ConvertOptions {
 ///
 /// Products of one object of CrsKernel::balanced on several execution space instances at once would mix their
 /// partial sums: each wants a copy from with_own_carry().
+/// The Views that are not of the CRS matrix are managed, whatever MemoryTraits are.
 /// Bytes: those of the CRS matrix; balanced 128 + sizeof(Ordinal) for each 2048 entries and sizeof(Ordinal)
 /// for each empty row more.
 ///
@@ -80,7 +83,7 @@ class CrsKernelMatrix {
   using row_list_type = Kokkos::View<Ordinal*, device_type>;
   using carry_type = Impl::carry_t<device_type>;
 
-  static constexpr const char* name() { return "crs_balanced"; }
+  static constexpr const char* name() { return "crs_kernel"; }
 
   /// A matrix without rows.
   CrsKernelMatrix() = default;
@@ -121,7 +124,7 @@ class CrsKernelMatrix {
   carry_type carry;          ///< partial sums of a product
 
  private:
-  CrsKernel m_kernel = CrsKernel::lanes;
+  CrsKernel m_kernel = CrsKernel::balanced;
   int m_lanes_per_row = 1;
 };
 
@@ -146,14 +149,7 @@ struct CrsEntries {
   /// The row of entry i, which is in `low` or after it, and before `high`: the last that does not begin after
   /// i. Empty rows begin where the next one does.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t search(std::int64_t low, std::int64_t high, std::int64_t i) const {
-    while (high - low > 1) {
-      const std::int64_t middle = (low + high) / 2;
-      if (begin_of(middle) <= i)
-        low = middle;
-      else
-        high = middle;
-    }
-    return low;
+    return first_where(low + 1, high, [&](std::int64_t row) { return begin_of(row) > i; }) - 1;
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_row(std::int64_t share) const {
     return static_cast<std::int64_t>(first_rows[share]);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "filigree/core/allocate_view.hpp"
 #include "filigree/core/check_crs.hpp"
 #include "filigree/core/row_copy.hpp"
 #include "filigree/core/row_lengths.hpp"
@@ -20,17 +21,21 @@ Ell allocate_ell(const ExecutionSpace& exec, const char* format, typename Ell::o
                  typename Ell::ordinal_type columns, typename Ell::size_type entry_count, std::int64_t width,
                  int lanes_per_row, bool row_lengths) {
   const std::int64_t stride = round_up(static_cast<std::int64_t>(rows), Ell::row_alignment);
-  const std::size_t size = static_cast<std::size_t>(stride) * static_cast<std::size_t>(width);
-  const auto allocate = [&](const char* what) {
-    return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label(what, format));
-  };
   return Ell(rows, columns, entry_count, static_cast<typename Ell::ordinal_type>(width),
              static_cast<typename Ell::size_type>(stride),
-             typename Ell::values_type(allocate("values"), size),
-             typename Ell::entries_type(allocate("entries"), size),
-             typename Ell::row_lengths_type(allocate("row_lengths"),
-                                            row_lengths ? static_cast<std::size_t>(rows) : 0),
+             allocate_view<typename Ell::values_type>(exec, "values", format, stride * width),
+             allocate_view<typename Ell::entries_type>(exec, "entries", format, stride * width),
+             allocate_view<typename Ell::row_lengths_type>(exec, "row_lengths", format,
+                                                           row_lengths ? static_cast<std::int64_t>(rows) : 0),
              lanes_per_row);
+}
+
+/// Bytes of an ELL part with row lengths.
+template <class Ell>
+double ell_bytes(std::int64_t rows, std::int64_t width) {
+  return static_cast<double>(round_up(rows, Ell::row_alignment)) * static_cast<double>(width) *
+             (sizeof(typename Ell::value_type) + sizeof(typename Ell::ordinal_type)) +
+         static_cast<double>(rows) * sizeof(typename Ell::ordinal_type);
 }
 
 /// Writes an ELL part: of each row the first entries, as many as the width holds. The row lengths are those
@@ -49,17 +54,15 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const EllOptio
   using Ell = EllMatrix<S, O, D, M, Z>;
   const char* function = "Filigree::convert<EllMatrix>";
   check_lanes_per_row(function, options.lanes_per_row);
-  Ell launch;
-  launch.set_lanes_per_team(options.lanes_per_team);
+  check_lanes_per_team(function, "options.lanes_per_team", options.lanes_per_team);
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
   const std::int64_t longest = longest_row(exec, Ell::name(), crs);
   const std::int64_t width = round_up(longest, options.lanes_per_row);
   const std::int64_t stride = round_up(rows, Ell::row_alignment);
   const double elements = static_cast<double>(stride) * static_cast<double>(width);
-  // The rows that only fill the last 16 do not count towards the limit: a matrix of two rows is no waste.
-  const double bytes_of_row =
-      static_cast<double>(width) * (sizeof(S) + sizeof(O)) + (options.row_lengths ? sizeof(O) : 0);
-  check_storage<Z>(function, elements, static_cast<double>(rows) * bytes_of_row, crs, options,
+  const double bytes = elements * (sizeof(S) + sizeof(O)) +
+                       (options.row_lengths ? static_cast<double>(rows) * sizeof(O) : 0.0);
+  check_storage<Z>(function, elements, bytes, crs, options,
                    [&](std::ostream& why) { explain_longest_row(why, crs, longest); });
   result = allocate_ell<Ell>(exec, Ell::name(), crs.numRows(), crs.numCols(), static_cast<Z>(crs.nnz()),
                              width, options.lanes_per_row, options.row_lengths);

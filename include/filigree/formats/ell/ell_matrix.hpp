@@ -41,6 +41,15 @@ struct EllOptions : ConvertOptions {
   }
 };
 
+namespace Impl {
+/// Throws std::invalid_argument for a size that no team of lanes can have.
+inline void check_lanes_per_team(const char* function, const char* what, int lanes) {
+  if (lanes < 32 || lanes > 1024 || (lanes & (lanes - 1)) != 0)
+    fail<std::invalid_argument>(function, ": ", what, " is ", lanes,
+                                "; it must be a power of two from 32 to 1024.");
+}
+}  // namespace Impl
+
 /// The ELLPACK family: every row padded to the length of the longest, stored column by column, by default
 /// with the true row lengths (ELLPACK-R), and with the entries of a row interleaved for T lanes (ELLR-T).
 ///
@@ -126,9 +135,7 @@ class EllMatrix {
   /// Sets BS for the products of this object to come. Throws std::invalid_argument for any but a power of two
   /// from 32 to 1024.
   void set_lanes_per_team(int lanes) {
-    if (lanes < 32 || lanes > 1024 || (lanes & (lanes - 1)) != 0)
-      Impl::fail<std::invalid_argument>("Filigree::EllMatrix: lanes_per_team is ", lanes,
-                                        "; it must be a power of two from 32 to 1024.");
+    Impl::check_lanes_per_team("Filigree::EllMatrix::set_lanes_per_team", "lanes", lanes);
     m_lanes_per_team = lanes;
   }
   /// Bytes of all Views.

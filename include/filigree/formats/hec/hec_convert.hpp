@@ -55,7 +55,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HecOptio
   const std::int64_t longest = static_cast<std::int64_t>(reaching.size()) - 2;
   const auto bytes = [&](std::int64_t width) {
     const std::int64_t overflowing_rows = reaching[static_cast<std::size_t>(width) + 1];
-    return static_cast<double>(rows) * (static_cast<double>(width) * (sizeof(S) + sizeof(O)) + sizeof(O)) +
+    return ell_bytes<Ell>(rows, width) +
            static_cast<double>(beyond[static_cast<std::size_t>(width)]) * (sizeof(S) + sizeof(O)) +
            static_cast<double>(overflowing_rows) * (sizeof(O) + sizeof(Z)) + sizeof(Z);
   };

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "filigree/core/binary_search.hpp"
 #include "filigree/core/hybrid_width.hpp"
 #include "filigree/formats/ell/ell_matrix.hpp"
 
@@ -33,8 +34,8 @@ struct HecOptions : ConvertOptions {
 /// such.
 ///
 /// For matrices with some rows longer than most: the regular part is multiplied as ELL, and a row that
-/// overflows needs no sum over lanes, which also makes the format fit for preconditioners, that go through a
-/// matrix row by row. One launch multiplies both parts; the result of a row is rounded once.
+/// overflows is a run of entries like in CRS, which also makes the format fit for preconditioners, that go
+/// through a matrix row by row. One launch multiplies both parts; the result of a row is rounded once.
 ///
 /// Storage, for the 4 x 4 example and width 2 (`.` is padding)
 ///
@@ -46,8 +47,9 @@ struct HecOptions : ConvertOptions {
 /// The ELL part is that of EllMatrix but for its row lengths, which are those of the whole rows. Entries
 /// overflow_row_map[i] to overflow_row_map[i + 1] are those of row overflow_rows[i] beyond the width: first
 /// the numLongRows() rows with more than HecOptions::long_row of them, then the others, both ascending.
-/// Bytes: those of the ELL part; overflowing entries * (sizeof(Scalar) + sizeof(Ordinal)); overflowing rows *
-/// (sizeof(Ordinal) + sizeof(SizeType)) + sizeof(SizeType).
+/// The row map is managed, whatever MemoryTraits are. Bytes: those of the ELL part; overflowing entries *
+/// (sizeof(Scalar) + sizeof(Ordinal)); overflowing rows * (sizeof(Ordinal) + sizeof(SizeType)) +
+/// sizeof(SizeType).
 ///
 /// Source: Liu, Yu, Chen, Hsieh and Shao 2012, section 2.1. Teams for long rows are ours.
 ///
@@ -160,14 +162,7 @@ struct HecRows {
   /// The place of a row in the part of the list from low to high.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t search(std::int64_t low, std::int64_t high,
                                                   std::int64_t row) const {
-    while (low < high) {
-      const std::int64_t middle = (low + high) / 2;
-      if (overflow_row(middle) < row)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low;
+    return first_where(low, high, [&](std::int64_t at) { return overflow_row(at) >= row; });
   }
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return ell.rows; }

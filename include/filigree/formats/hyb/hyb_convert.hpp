@@ -56,11 +56,10 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HybOptio
   const std::vector<std::int64_t> reaching = rows_reaching(exec, name, crs);
   const std::vector<std::int64_t> beyond = entries_beyond(reaching);
   const std::int64_t longest = static_cast<std::int64_t>(reaching.size()) - 2;
-  // The carry does not count: a matrix of ten entries is no waste.
   const auto bytes = [&](std::int64_t width) {
     const std::int64_t overflow = beyond[static_cast<std::size_t>(width)];
-    return static_cast<double>(rows) * (static_cast<double>(width) * (sizeof(S) + sizeof(O)) + sizeof(O)) +
-           static_cast<double>(overflow) * (sizeof(S) + 2 * sizeof(O));
+    return ell_bytes<Ell>(rows, width) + static_cast<double>(overflow) * (sizeof(S) + 2 * sizeof(O)) +
+           static_cast<double>(carry_bytes<ExecutionSpace>(overflow));
   };
   const std::int64_t width = hybrid_width(options.width_rule, options.width, reaching, bytes);
   const std::int64_t overflow = beyond[static_cast<std::size_t>(width)];

@@ -42,6 +42,7 @@ struct HybOptions : ConvertOptions {
 /// The ELL part is that of EllMatrix but for its row lengths, which are those of the whole rows; the COO part
 /// is a CooMatrix without a list of empty rows. As there, products of one object on several execution space
 /// instances at once want copies from with_own_carry().
+/// Bytes: those of the ELL part and those of the COO part.
 ///
 /// Sources: Kirk and Hwu, chapter 10, section 10.4; HYB as Bell and Garland have it, in Liu, Yu, Chen, Hsieh
 /// and Shao 2012 and in Vazquez, Fernandez and Garzon 2011.
@@ -81,7 +82,7 @@ class HybMatrix {
   /// The same matrix with a carry of its own, for products at the same time as those of this object.
   HybMatrix with_own_carry() const {
     HybMatrix result(*this);
-    result.coo = coo.with_own_carry();
+    result.coo.carry = typename coo_type::carry_type(Impl::label("carry", name()), coo.carry.extent(0));
     return result;
   }
 

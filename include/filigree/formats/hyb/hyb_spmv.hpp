@@ -19,6 +19,8 @@ template <class ExecutionSpace, class S, class O, class D, class M, class Z, cla
 void spmv_kernel(const ExecutionSpace& exec, Mode mode, const HybMatrix<S, O, D, M, Z>& hyb,
                  const Operands& operands) {
   static const std::string name = label("spmv", "hyb");
+  static const std::string coo_name = label("spmv_coo", "hyb");
+  static const std::string join_name = label("join", "hyb");
   using accumulator_type = typename Operands::accumulator_type;
   const std::int64_t extent = static_cast<std::int64_t>(hyb.numCols());
   constexpr bool y_is_wide = std::is_same<accumulator_type, typename Operands::y_type>::value;
@@ -33,7 +35,7 @@ void spmv_kernel(const ExecutionSpace& exec, Mode mode, const HybMatrix<S, O, D,
   if (hyb.coo.nnz() == 0) return;
   Operands rest = operands;
   rest.beta = accumulator_type(1);
-  spmv_kernel(exec, mode, hyb.coo, rest);
+  coo_spmv(exec, coo_name, join_name, mode, hyb.coo, rest);
 }
 
 }  // namespace Impl

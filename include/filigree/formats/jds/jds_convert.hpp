@@ -15,8 +15,8 @@
 namespace Filigree {
 namespace Impl {
 
-/// convert<JdsMatrix>, its input checked. Fences exec. Takes 32 bytes a row and 8 for each entry of the
-/// longest row while it runs.
+/// convert<JdsMatrix>, its input checked. Fences exec. Takes 24 bytes a row, 32 with 64-bit ordinals, and 8
+/// for each entry of the longest row while it runs.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const JdsOptions& options,
                       JdsMatrix<S, O, D, M, Z>& result) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "filigree/core/binary_search.hpp"
 #include "filigree/core/convert_options.hpp"
 #include "filigree/core/kokkos_versions.hpp"
 #include "filigree/core/rows.hpp"
@@ -141,16 +142,7 @@ struct JdsRows {
   KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1; }
   /// The number of jagged diagonals that have more than i entries: they shrink, so a binary search.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_length(std::int64_t i) const {
-    std::int64_t low = 0;
-    std::int64_t high = diagonals;
-    while (low < high) {
-      const std::int64_t middle = (low + high) / 2;
-      if (offsets[middle + 1] - offsets[middle] > i)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    return low;
+    return first_where(0, diagonals, [&](std::int64_t k) { return offsets[k + 1] - offsets[k] <= i; });
   }
   KOKKOS_FORCEINLINE_FUNCTION JaggedRun<Scalar, Ordinal> run(std::int64_t i, int) const {
     return {values + i, entries + i, offsets, tile_length(i)};

@@ -82,6 +82,10 @@ struct SellOptions : ConvertOptions {
 /// With short columns entry k is column_bases[s] + short_entries[column_offsets[s] + the same place], 65535
 /// being padding, or where column_bases[s] is -1, entries[column_offsets[s] + the same place].
 ///
+/// Bytes: padded entries * (sizeof(Scalar) + sizeof(Ordinal), or 2 where columns are short), 8 +
+/// sizeof(Ordinal) a slice, sizeof(Ordinal) a row where sorted, and sizeof(Ordinal) a slice where cut by
+/// length; short columns 8 + sizeof(Ordinal) a slice more.
+///
 /// Sources: slices as in sliced ELLPACK; sorted sections, Kirk and Hwu, chapter 10, section 10.5; lanes a
 /// row, Vazquez, Fernandez and Garzon 2011, section 3.2.
 ///
