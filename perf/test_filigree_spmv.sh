@@ -29,6 +29,15 @@ done
 "$tool" --grid=6x5x4 --format=ellr_t4,sell_sorted --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
 [ "$(grep -c '^spmv/' "$work/out")" = 2 ] || fail "two names are not two benchmarks"
 
+# Grids of every kind have a name that says which.
+for grid in "--grid=40 3pt_40_dof1" "--grid=6x5 --stencil=9pt --dof=2 9pt_6x5_dof2" \
+  "--grid=6x5x4 --stencil=27pt --boundary=wrap,drop,clamp 27pt_6x5x4_dof1_wrap,drop,clamp" \
+  "--grid=6x5 --boundary=constant:0:1 5pt_6x5_dof1_constant:0:1"; do
+  # shellcheck disable=SC2086
+  "$tool" ${grid% *} --format=crs --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
+  grep -q "^spmv/crs/double/${grid##* }/manual_time" "$work/out" || fail "no benchmark ${grid##* }"
+done
+
 # One long row: ELL refuses, the run does not.
 { echo '%%MatrixMarket matrix coordinate real general'; echo '200 200 399'
   for i in $(seq 200); do echo "1 $i $i.5"; done
@@ -47,7 +56,8 @@ if "$tool" --grid=4000x4000x4000 --format=cds,unknown > "$work/out" 2> "$work/er
 grep -q '"unknown" is none of crs, .*, cds' "$work/err" || fail "no list of names: $(cat "$work/err")"
 
 # What cannot be done ends with a message and a code.
-for bad in --grid=0x4 --grid=4 --stencil=9pt --dof=none --scalar=half --format=unknown --matrix=/nonexistent.mtx \
+for bad in --grid=0x4 --grid=4x4x4x4 --grid= --stencil=9pt --stencil=8pt --boundary=wall --boundary=constant \
+  --boundary=constant:1 --boundary=wrap:1 --boundary=drop,drop,drop,drop "--grid=2x2 --boundary=wrap" --dof=none --scalar=half --format=unknown --matrix=/nonexistent.mtx \
   --unknown=1 "--grid=4x4 --stencil=7pt"; do
   # shellcheck disable=SC2086
   if "$tool" $bad > "$work/out" 2> "$work/err"; then fail "$bad was accepted"; fi

@@ -44,10 +44,8 @@ class SpmvProblem {
     {
       Progress progress("making the matrix " + options.problem());
       if (options.matrix.empty())
-        crs = Filigree::StencilProblem(options.grid,
-                                       options.stencil == "5pt" ? Filigree::Stencil::five_point()
-                                                                : Filigree::Stencil::seven_point(),
-                                       options.dof)
+        crs = Filigree::StencilProblem<>(options.grid.cells, options.grid.points(), options.grid.dof,
+                                         options.grid.boundaries)
                   .template crs<crs_type>();
       else
         crs = Filigree::read_matrix_market<crs_type>(options.matrix);
@@ -213,7 +211,7 @@ void add_variant(const std::shared_ptr<Problem>& problem, const Options& options
   row->format = name;
   rows.push_back(row);
 
-  if constexpr (HasBlockSize<FormatOptions>::value) convert_options.block_size = options.dof;
+  if constexpr (HasBlockSize<FormatOptions>::value) convert_options.block_size = options.grid.dof;
   const auto convert = [&]() {
     return Filigree::convert<FormatTag::template matrix>(problem->crs, convert_options);
   };

@@ -2,20 +2,19 @@
 #ifndef FILIGREE_PERF_SPMV_OPTIONS_HPP
 #define FILIGREE_PERF_SPMV_OPTIONS_HPP
 
-#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
+
+#include "support/command_line.hpp"
 
 namespace FiligreePerf {
 
 /// What filigree_spmv is asked for.
 struct Options {
-  std::string matrix;                               ///< file, or empty for a grid
-  std::array<std::int64_t, 3> grid = {64, 64, 64};  ///< cells
-  std::string stencil;                              ///< "5pt" or "7pt"
-  int dof = 1;                                      ///< unknowns a cell; the block size of CDS and BSR
-  std::int64_t repeat = 1;                          ///< copies along the diagonal
+  std::string matrix;       ///< file, or empty for the grid
+  GridOptions grid;         ///< its unknowns a cell are the block size of CDS, BSR and blocked ELL
+  std::int64_t repeat = 1;  ///< copies along the diagonal
   std::string scalar = "double";
   std::vector<std::string> formats;  ///< empty for all
   bool variants = false;             ///< whether all means all variants of all formats
@@ -25,9 +24,6 @@ struct Options {
   /// Whether to measure a format, or a variant of one that is not its default.
   bool wants(const std::string& format, bool is_default) const;
 };
-
-/// Throws std::invalid_argument for a word of a flag that is not among those known, which it lists.
-void check_word(const std::string& flag, const std::string& word, const std::vector<std::string>& known);
 
 /// The text that --help prints.
 std::string usage();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cmath>
 #include <filigree/grid/stencil_problem.hpp>
+#include <map>
 
 #include "../support/formats.hpp"
 
@@ -11,59 +13,93 @@ using Cds = Filigree::CdsMatrix<double, int, Device, void, int>;
 using Filigree::Stencil;
 using Filigree::StencilProblem;
 
-/// Every cell with every other, kept where their distance is a point of the stencil.
-template <class Coefficients>
-HostMatrix<double> brute_force(const Cells& cells, const Stencil& stencil, int dof,
-                               const Coefficients& coefficients) {
-  const auto position = [&](std::int64_t cell) {
-    return Cells{cell % cells[0], cell / cells[0] % cells[1], cell / cells[0] / cells[1]};
-  };
-  const std::int64_t count = cells[0] * cells[1] * cells[2];
-  HostMatrix<double> matrix(count * dof, count * dof);
-  for (std::int64_t from = 0; from < count; ++from)
-    for (std::int64_t to = 0; to < count; ++to)
-      for (const auto& point : stencil.points) {
-        bool is_neighbour = true;
-        for (std::size_t axis = 0; axis < 3; ++axis)
-          is_neighbour = is_neighbour && position(to)[axis] - position(from)[axis] == point[axis];
-        for (int i = 0; is_neighbour && i < dof; ++i)
-          for (int j = 0; j < dof; ++j)
-            matrix.rows[static_cast<std::size_t>(from * dof + i)].push_back(
-                {to * dof + j, coefficients(from, to, i, j)});
-      }
-  return matrix;
-}
+using Filigree::Boundaries;
+using Filigree::Boundary;
+using Filigree::BoundaryRule;
 
-Stencil nine_point() {
-  Stencil stencil;
-  for (int y = -1; y <= 1; ++y)
-    for (int x = -1; x <= 1; ++x)
-      stencil.points.push_back({x, y, 0});
-  return stencil;
+/// A matrix and what the known cells outside add to the right-hand side.
+struct Expected {
+  HostMatrix<double> matrix;
+  std::vector<double> right_hand_side;
+};
+
+/// Cell by cell and point by point, as the rules are written down.
+template <class Coefficients>
+Expected brute_force(const Cells& cells, const Stencil& stencil, int dof, const Coefficients& coefficients,
+                     const Boundaries& boundaries = {}) {
+  const std::int64_t count = cells[0] * cells[1] * cells[2];
+  const auto rows = static_cast<std::size_t>(count * dof);
+  Expected expected{HostMatrix<double>(count * dof, count * dof), std::vector<double>(rows, 0.0)};
+  for (std::int64_t cell = 0; cell < count; ++cell) {
+    const Cells position{cell % cells[0], cell / cells[0] % cells[1], cell / cells[0] / cells[1]};
+    std::map<std::int64_t, std::vector<double>> blocks;
+    for (const auto& point : stencil.points) {
+      bool dropped = false;
+      bool outside = false;
+      std::vector<double> known;
+      Cells to;
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        to[axis] = position[axis] + point[axis];
+        if (to[axis] >= 0 && to[axis] < cells[axis]) continue;
+        const bool below = to[axis] < 0;
+        if (boundaries[axis].rule == BoundaryRule::drop) dropped = true;
+        if (boundaries[axis].rule == BoundaryRule::wrap) to[axis] = (to[axis] + cells[axis]) % cells[axis];
+        if (boundaries[axis].rule == BoundaryRule::clamp) {
+          to[axis] = below ? 0 : cells[axis] - 1;
+          outside = true;
+        }
+        if (boundaries[axis].rule == BoundaryRule::constant)
+          known.push_back(below ? boundaries[axis].low : boundaries[axis].high);
+      }
+      if (dropped) continue;
+      const std::int64_t number = (to[2] * cells[1] + to[1]) * cells[0] + to[0];
+      auto& block = blocks[known.empty() ? number : -1];
+      block.resize(static_cast<std::size_t>(dof * dof), 0.0);
+      for (int i = 0; i < dof; ++i)
+        for (int j = 0; j < dof; ++j)
+          if (known.empty())
+            block[static_cast<std::size_t>(i * dof + j)] += coefficients(cell, outside ? -1 : number, i, j);
+          else
+            expected.right_hand_side[static_cast<std::size_t>(cell * dof + i)] -=
+                coefficients(cell, -1, i, j) * known.front();
+    }
+    blocks.erase(-1);
+    for (const auto& [number, block] : blocks)
+      for (int i = 0; i < dof; ++i)
+        for (int j = 0; j < dof; ++j)
+          expected.matrix.rows[static_cast<std::size_t>(cell * dof + i)].push_back(
+              {number * dof + j, block[static_cast<std::size_t>(i * dof + j)]});
+  }
+  return expected;
 }
 
 /// A different number for every argument.
 struct Numbered {
   KOKKOS_INLINE_FUNCTION double operator()(std::int64_t cell, std::int64_t neighbour, int i, int j) const {
-    return 1.0 + static_cast<double>(((cell * 1000 + neighbour) * 10 + i) * 10 + j);
+    return 1.0 + static_cast<double>(((cell * 1000 + neighbour + 1) * 10 + i) * 10 + j);
   }
 };
 
 template <class Coefficients>
-void expect_right(const Cells& cells, const Stencil& stencil, int dof, const Coefficients& coefficients) {
+void expect_right(const Cells& cells, const Stencil& stencil, int dof, const Coefficients& coefficients,
+                  const Boundaries& boundaries = {}) {
   SCOPED_TRACE(std::to_string(cells[0]) + " x " + std::to_string(cells[1]) + " x " +
                std::to_string(cells[2]) + " cells, " + std::to_string(stencil.points.size()) +
-               " points, dof " + std::to_string(dof));
-  const StencilProblem<Coefficients> problem(cells, stencil, dof, coefficients);
-  const auto expected = brute_force(cells, stencil, dof, coefficients);
-  EXPECT_EQ(problem.numRows(), expected.row_count());
+               " points, dof " + std::to_string(dof) + ", rules " +
+               std::to_string(static_cast<int>(boundaries[0].rule)) +
+               std::to_string(static_cast<int>(boundaries[1].rule)) +
+               std::to_string(static_cast<int>(boundaries[2].rule)));
+  const StencilProblem<Coefficients> problem(cells, stencil, dof, coefficients, boundaries);
+  const auto expected = brute_force(cells, stencil, dof, coefficients, boundaries);
+  EXPECT_EQ(problem.numRows(), expected.matrix.row_count());
   EXPECT_EQ(problem.dof(), dof);
-  EXPECT_EQ(problem.nnz(), expected.entry_count());
+  EXPECT_EQ(problem.nnz(), expected.matrix.entry_count());
   const auto crs = problem.template crs<Crs<double>>();
-  EXPECT_EQ(host_matrix(crs), canonical(expected)) << "rows of the CRS are sorted";
+  // Entry by entry, in the order of the columns: the rows of the CRS are sorted.
+  EXPECT_EQ(host_matrix(crs), expected.matrix);
   const auto cds = problem.template cds<Cds>();
-  EXPECT_EQ(host_matrix(Filigree::to_crs(cds)), canonical(expected));
-  EXPECT_EQ(cds.nnz(), expected.entry_count());
+  EXPECT_EQ(host_matrix(Filigree::to_crs(cds)), canonical(expected.matrix));
+  EXPECT_EQ(cds.nnz(), expected.matrix.entry_count());
   EXPECT_EQ(cds.block_size(), dof);
   // The same matrix, diagonal by diagonal, as the conversion makes.
   Filigree::CdsOptions options;
@@ -72,7 +108,11 @@ void expect_right(const Cells& cells, const Stencil& stencil, int dof, const Coe
   const auto converted_cds = Filigree::convert<Filigree::CdsMatrix>(crs, options);
   EXPECT_EQ(host_list(cds.offsets), host_list(converted_cds.offsets));
   EXPECT_EQ(host_list(cds.values), host_list(converted_cds.values));
-  EXPECT_TRUE(multiplies<Kokkos::LayoutLeft>(cds, expected, {Mode::NoTranspose, 1.5, 0.5, 0}));
+  EXPECT_TRUE(multiplies<Kokkos::LayoutLeft>(cds, expected.matrix, {Mode::NoTranspose, 1.5, 0.5, 0}));
+  const auto right_hand_side = host_list(problem.template right_hand_side<Kokkos::View<double*, Device>>());
+  ASSERT_EQ(right_hand_side.size(), expected.right_hand_side.size());
+  for (std::size_t row = 0; row < right_hand_side.size(); ++row)
+    EXPECT_DOUBLE_EQ(right_hand_side[row], expected.right_hand_side[row]) << "row " << row;
 }
 
 TEST(StencilProblem, IsTheBruteForceMatrix) {
@@ -92,7 +132,7 @@ TEST(StencilProblem, IsTheBruteForceMatrix) {
 TEST(StencilProblem, PointsMayShareADiagonal) {
   for (const int dof : {1, 3})
     for (const Cells& cells : {Cells{2, 4, 1}, Cells{3, 4, 1}, Cells{1, 4, 1}, Cells{4, 2, 1}})
-      expect_right(cells, nine_point(), dof, Numbered());
+      expect_right(cells, Stencil::nine_point(), dof, Numbered());
 }
 
 TEST(StencilProblem, TakesOtherCoefficientsAndPointsOfNoUse) {
@@ -104,7 +144,7 @@ TEST(StencilProblem, TakesOtherCoefficientsAndPointsOfNoUse) {
 TEST(StencilProblem, DefaultCoefficientsAreTheLaplacian) {
   const StencilProblem<> problem({3, 3, 1}, Stencil::five_point(), 2);
   EXPECT_EQ(host_matrix(problem.crs<Crs<double>>()),
-            canonical(brute_force({3, 3, 1}, Stencil::five_point(), 2, Filigree::CoupledLaplacian{5, 2})));
+            brute_force({3, 3, 1}, Stencil::five_point(), 2, Filigree::CoupledLaplacian{5, 2}).matrix);
   const Filigree::CoupledLaplacian laplacian{5, 3};
   EXPECT_EQ(laplacian(4, 4, 1, 1), 5.0);
   EXPECT_EQ(laplacian(4, 5, 1, 1), -1.0);
@@ -114,6 +154,115 @@ TEST(StencilProblem, DefaultCoefficientsAreTheLaplacian) {
       for (const std::int64_t neighbour : {1, 3, 4, 5, 7})
         off_diagonal += std::abs(laplacian(4, neighbour, 1, j));
   EXPECT_LT(off_diagonal, 5.0 / 2);
+}
+
+TEST(StencilProblem, StencilsHaveTheirPoints) {
+  EXPECT_EQ(Stencil::three_point().points.size(), 3u);
+  EXPECT_EQ(Stencil::five_point().points.size(), 5u);
+  EXPECT_EQ(Stencil::nine_point().points.size(), 9u);
+  EXPECT_EQ(Stencil::seven_point().points.size(), 7u);
+  EXPECT_EQ(Stencil::twenty_seven_point().points.size(), 27u);
+  EXPECT_EQ(Stencil::box(2, 2).points.size(), 25u);
+}
+
+/// All rules, in all pairs of the first two axes, with stencils that reach over corners and further than one
+/// cell, on grids as small as the rules allow.
+TEST(StencilProblem, TakesEveryBoundaryOnEveryAxis) {
+  const Boundary rules[] = {Boundary::drop(), Boundary::wrap(), Boundary::clamp(),
+                            Boundary::constant(2.5, -3)};
+  for (const Boundary& x : rules)
+    for (const Boundary& y : rules) {
+      const Filigree::RandomCoefficients random{9, 2, 7};
+      expect_right({4, 3, 1}, Stencil::nine_point(), 2, random, {x, y, Boundary::drop()});
+      expect_right({5, 6, 1}, Stencil::box(2, 2), 1, Numbered(), {x, y, Boundary::drop()});
+      if (x.rule != BoundaryRule::wrap)
+        expect_right({1, 3, 1}, Stencil::nine_point(), 3, Numbered(), {x, y, Boundary::drop()});
+      for (const Boundary& z : rules)
+        expect_right({3, 4, 3}, Stencil::twenty_seven_point(), 1, Numbered(), {x, y, z});
+    }
+  for (const Boundary& x : rules) {
+    expect_right({6, 1, 1}, Stencil::three_point(), 4, Filigree::CoupledLaplacian{3, 4}, {x, {}, {}});
+    expect_right({3, 1, 1}, Stencil::three_point(), 1, Filigree::Laplacian{3}, {x, {}, {}});
+  }
+}
+
+using Vector = Kokkos::View<double*, Device>;
+
+/// A * x on the device, for both assemblies.
+template <class Coefficients>
+std::vector<std::vector<double>> products(const StencilProblem<Coefficients>& problem,
+                                          const std::vector<double>& x) {
+  const auto x_view = device_list<Vector>(x);
+  std::vector<std::vector<double>> result;
+  const Vector y("y", x.size());
+  Filigree::spmv("N", 1.0, problem.template crs<Crs<double>>(), x_view, 0.0, y);
+  result.push_back(host_list(y));
+  Filigree::spmv("N", 1.0, problem.template cds<Cds>(), x_view, 0.0, y);
+  result.push_back(host_list(y));
+  return result;
+}
+
+TEST(KnownAnswers, EigenvaluesOfTheLaplacianInOneDimension) {
+  constexpr int n = 20;
+  const double pi = std::acos(-1.0);
+  const StencilProblem<Filigree::Laplacian> problem({n, 1, 1}, Stencil::three_point(), 1,
+                                                    Filigree::Laplacian{3});
+  for (int k = 1; k <= n; ++k) {
+    std::vector<double> vector(n);
+    for (int i = 0; i < n; ++i)
+      vector[static_cast<std::size_t>(i)] = std::sin(k * pi * (i + 1) / (n + 1));
+    const double eigenvalue = 2 - 2 * std::cos(k * pi / (n + 1));
+    for (const auto& product : products(problem, vector))
+      for (std::size_t i = 0; i < vector.size(); ++i)
+        EXPECT_NEAR(product[i], eigenvalue * vector[i], 1e-13) << "k " << k;
+  }
+}
+
+TEST(KnownAnswers, ConstantsUnderWrapAndClampHaveNoLaplacian) {
+  for (const Boundary& rule : {Boundary::wrap(), Boundary::clamp()})
+    for (const auto& stencil : {Stencil::seven_point(), Stencil::twenty_seven_point()}) {
+      const int points = static_cast<int>(stencil.points.size());
+      const StencilProblem<Filigree::Laplacian> problem({4, 3, 5}, stencil, 2, Filigree::Laplacian{points},
+                                                        {rule, rule, rule});
+      for (const auto& product : products(problem, std::vector<double>(120, 1.5)))
+        EXPECT_EQ(product, std::vector<double>(120, 0.0));
+    }
+}
+
+/// u = 3 - 2 x solves the Laplace equation whose values outside are those of u.
+TEST(KnownAnswers, LinearSolutionUnderConstantBoundaries) {
+  const auto u = [](std::int64_t x) { return 3.0 - 2.0 * static_cast<double>(x); };
+  const Boundaries boundaries{Boundary::constant(u(-1), u(7)), Boundary::clamp(), Boundary::wrap()};
+  const StencilProblem<Filigree::Laplacian> problem({7, 3, 4}, Stencil::seven_point(), 2,
+                                                    Filigree::Laplacian{7}, boundaries);
+  std::vector<double> solution;
+  for (std::int64_t cell = 0; cell < 7 * 3 * 4; ++cell)
+    for (int i = 0; i < 2; ++i)
+      solution.push_back(u(cell % 7));
+  const auto right_hand_side = host_list(problem.right_hand_side<Vector>());
+  for (const auto& product : products(problem, solution))
+    for (std::size_t row = 0; row < solution.size(); ++row)
+      EXPECT_NEAR(product[row], right_hand_side[row], 1e-13);
+}
+
+TEST(Coefficients, RandomOnesAreReproducible) {
+  const Filigree::RandomCoefficients random{7, 2, 1};
+  const Filigree::RandomCoefficients other{7, 2, 2};
+  double sum = 0;
+  int differ = 0;
+  for (std::int64_t cell = 0; cell < 100; ++cell)
+    for (std::int64_t neighbour = 0; neighbour < 100; ++neighbour) {
+      if (cell == neighbour) continue;
+      const double number = random(cell, neighbour, 0, 1);
+      EXPECT_GE(number, -1.0);
+      EXPECT_LT(number, 1.0);
+      sum += number;
+      differ += number != other(cell, neighbour, 0, 1);
+    }
+  EXPECT_LT(std::abs(sum / 9900), 0.05);
+  EXPECT_GT(differ, 9800);
+  EXPECT_EQ(random(3, 5, 0, 1), random(3, 5, 0, 1));
+  EXPECT_GT(random(3, 3, 1, 1), 12.9);
 }
 
 template <class Call>
@@ -142,6 +291,13 @@ TEST(StencilProblem, RefusesWhatIsNoGrid) {
   EXPECT_EQ(refused({4, 4, 1}, Stencil{{{0, 0, 0}, {1, -1, 0}, {1, -1, 0}}}, 1)
                 .find("invalid: Filigree::StencilProblem: the stencil has the point (1, -1, 0) twice"),
             0u);
+  const Boundaries wrap{Boundary::wrap(), {}, {}};
+  EXPECT_EQ(
+      refusal([&]() {
+        StencilProblem<>({2, 4, 1}, five, 1, wrap);
+      }).find("invalid: Filigree::StencilProblem: axis 0 wraps around 2 cells, and the stencil reaches 1"),
+      0u);
+  EXPECT_EQ(refusal([&]() { StencilProblem<>({3, 1, 1}, five, 1, wrap); }), "nothing");
   EXPECT_EQ(refused({4000000000, 4000000000, 2}, five, 1).find("length: Filigree::StencilProblem"), 0u);
 }
 
