@@ -40,6 +40,13 @@ choose_preset() {
   fi
 }
 
+# Whether there is a clang++ that links libFuzzer.
+has_fuzzer() {
+  command -v clang++ >/dev/null || return 1
+  printf 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }\n' |
+    clang++ -x c++ -fsanitize=fuzzer,address,undefined -o /dev/null - 2>/dev/null
+}
+
 is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
 # install_packages [package...]: what every build needs, and the packages given, from apt. Where there is no apt,
