@@ -21,6 +21,10 @@
 #include <string_view>
 #include <tuple>
 
+#if FILIGREE_USE_FAST_FLOAT
+#include <fast_float/fast_float.h>
+#endif
+
 #include "buffer.hpp"
 #include "host_threads.hpp"
 
@@ -169,8 +173,8 @@ const char* skip_plus(const char* p, const char* end) {
 /// Moves p past a whole number that int64_t holds; leaves it where there is none.
 bool parse_integer(const char*& p, const char* end, std::int64_t& value) {
   const char* first = skip_blanks(p, end);
-  // An index of up to 18 digits cannot overflow: this loop takes half the time of std::from_chars, and indices
-  // are most of the numbers.
+  // An index of up to 18 digits cannot overflow: this loop takes half the time of std::from_chars, and
+  // indices are most of the numbers.
   const char* last = first;
   std::int64_t number = 0;
   for (; last < end && last - first < 18 && is_digit(*last); ++last)
@@ -185,6 +189,19 @@ bool parse_integer(const char*& p, const char* end, std::int64_t& value) {
   if (result.ec != std::errc() || !at_word_end(result.ptr, end)) return false;
   p = result.ptr;
   return true;
+}
+
+/// std::from_chars for a double, or, where the compiler has none, fast_float's. Up to version 3 the latter
+/// makes what is too large infinite without an error; the text of an infinity has no digit.
+std::from_chars_result parse_double(const char* first, const char* end, double& value) {
+#if FILIGREE_USE_FAST_FLOAT
+  const auto result = fast_float::from_chars(first, end, value);
+  const bool too_large = result.ec == std::errc() && std::isinf(value) &&
+                         std::find_if(first, result.ptr, is_digit) != result.ptr;
+  return {result.ptr, too_large ? std::errc::result_out_of_range : result.ec};
+#else
+  return std::from_chars(first, end, value);
+#endif
 }
 
 /// Whether a number that no double holds is too large rather than too small: std::from_chars does not tell.
@@ -211,7 +228,7 @@ enum class Parsed { Good, NoNumber, TooLarge };
 /// Moves p past a real number; leaves it where there is none that a double holds.
 Parsed parse_real(const char*& p, const char* end, double& value) {
   const char* first = skip_plus(skip_blanks(p, end), end);
-  const auto result = std::from_chars(first, end, value);
+  const auto result = parse_double(first, end, value);
   const char* last = result.ptr;
   if (!at_word_end(last, end)) {
     if (*last != 'd' && *last != 'D') return Parsed::NoNumber;
