@@ -156,6 +156,23 @@ TEST(StencilProblem, DefaultCoefficientsAreTheLaplacian) {
   EXPECT_LT(off_diagonal, 5.0 / 2);
 }
 
+/// As README.md writes it.
+TEST(StencilProblem, NeedsNoTemplateArguments) {
+  const Filigree::Boundaries outside = {Boundary::constant(0, 1), Boundary::wrap(), Boundary::clamp()};
+  const Filigree::StencilProblem bounded({5, 4, 3}, Filigree::Stencil::seven_point(), 4, outside);
+  const Filigree::StencilProblem plain({5, 4, 3}, Filigree::Stencil::seven_point(), 4);
+  const Filigree::StencilProblem own({5, 4, 3}, Filigree::Stencil::seven_point(), 4, Numbered(), outside);
+  static_assert(std::is_same<decltype(bounded), const StencilProblem<Filigree::CoupledLaplacian>>::value, "");
+  static_assert(std::is_same<decltype(plain), const StencilProblem<Filigree::CoupledLaplacian>>::value, "");
+  static_assert(std::is_same<decltype(own), const StencilProblem<Numbered>>::value, "");
+  // And coefficients that are made of nothing.
+  const StencilProblem<Numbered> braces({5, 4, 3}, Filigree::Stencil::seven_point(), 4, {});
+  EXPECT_EQ(braces.nnz(), plain.nnz());
+  const auto right_hand_side = bounded.right_hand_side<Kokkos::View<double*, Device>>();
+  EXPECT_EQ(right_hand_side.extent(0), 240u);
+  EXPECT_EQ(own.nnz(), bounded.nnz());
+}
+
 TEST(StencilProblem, StencilsHaveTheirPoints) {
   EXPECT_EQ(Stencil::three_point().points.size(), 3u);
   EXPECT_EQ(Stencil::five_point().points.size(), 5u);

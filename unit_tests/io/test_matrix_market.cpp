@@ -344,6 +344,29 @@ TEST(MatrixMarket, FreeFormatNumbers) {
   expect_error(general("1 1 1\n1 1 1D400\n"), 3, {"scalar type", "\"1D400\""});
 }
 
+/// Indices of every number of digits, before a blank, a tab, a line end and the end of the text, and what
+/// only looks like one.
+TEST(MatrixMarket, IndicesOfEveryLength) {
+  using Wide = Crs<double, std::int64_t>;
+  std::int64_t column = 1;
+  for (int digits = 1; digits <= 15; ++digits, column = column * 10 + digits % 10) {
+    const std::string index = std::to_string(column);
+    const std::string size =
+        "%%MatrixMarket matrix coordinate pattern general\n1 " + std::to_string(column) + " 1\n";
+    const std::string expected = "1x" + index + ": 1," + index + "=1";
+    EXPECT_EQ(described<Wide>(size + "1 " + index), expected);
+    EXPECT_EQ(described<Wide>(size + "1\t" + index + "\n"), expected);
+    EXPECT_EQ(described<Wide>(size + "  1   " + index + "  \r\n"), expected);
+    EXPECT_EQ(
+        described<Wide>(size + "+1 +" + index + "\n % a comment that is longer than eight characters\n"),
+        expected);
+    EXPECT_EQ(described<Wide>(size + "1 000" + index + "\n"), expected);
+    for (const char* wrong : {"x", ".", ":", "/", "-", "e1", "%"})
+      EXPECT_THROW(read<Wide>(size + "1 " + index + wrong + "\n           "), Filigree::MatrixMarketError)
+          << wrong;
+  }
+}
+
 TEST(MatrixMarket, IntegerFields) {
   const std::string integer = "%%MatrixMarket matrix coordinate integer general\n";
   EXPECT_EQ(described(integer + "1 4 4\n1 1 -7\n1 2 +8\n1 3 9007199254740993\n1 4 100000000000000000000\n"),

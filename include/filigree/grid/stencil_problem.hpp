@@ -380,6 +380,7 @@ class StencilProblem {
   }
 
   /// With the default coefficients.
+  template <class C = Coefficients, class = std::enable_if_t<std::is_same<C, CoupledLaplacian>::value>>
   StencilProblem(const std::array<std::int64_t, 3>& cells, const Stencil& stencil, int dof,
                  const Boundaries& boundaries = {})
       : StencilProblem(cells, stencil, dof, CoupledLaplacian{static_cast<int>(stencil.points.size()), dof},
@@ -515,6 +516,11 @@ class StencilProblem {
   std::int64_t m_blocks = 0;
   std::vector<std::int64_t> m_offsets;  // block diagonals, ascending
 };
+
+// Without coefficients, those are the default ones, also where boundaries are given.
+StencilProblem(const std::array<std::int64_t, 3>&, const Stencil&, int)->StencilProblem<CoupledLaplacian>;
+StencilProblem(const std::array<std::int64_t, 3>&, const Stencil&, int, Boundaries)
+    ->StencilProblem<CoupledLaplacian>;
 
 }  // namespace Filigree
 
