@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# filigree_grid writes files that filigree_spmv reads, with the matrix that filigree_spmv makes of the same flags, and
-# filigree_read reads them as fast as it says.
+# The files that filigree_grid writes, what it refuses, and what filigree_read prints of reading them.
 set -euo pipefail
 grid=$1
 spmv=$2

@@ -72,13 +72,20 @@ class MappedFile {
 Buffer read_stream(std::istream& stream, const std::string& name) {
   constexpr std::size_t block = std::size_t(1) << 20;
   Buffer bytes;
+  // Reading to the end sets failbit, for which a stream may be asked to throw.
+  const std::ios::iostate throws = stream.exceptions();
+  stream.exceptions(std::ios::goodbit);
   while (stream.good()) {
     char* room = bytes.room(block);
     stream.read(room, static_cast<std::streamsize>(bytes.free_space()));
     bytes.commit(static_cast<std::size_t>(stream.gcount()));
   }
   // Reading to the end sets both eof and fail; fail alone says that the stream was broken before.
-  if (stream.bad() || !stream.eof()) throw MatrixMarketError(name, 0, "cannot read the stream to its end");
+  const bool whole = !stream.bad() && stream.eof();
+  stream.clear(whole ? std::ios::eofbit : stream.rdstate());
+  if (whole) stream.exceptions(throws & ~std::ios::eofbit);
+  if (!whole) throw MatrixMarketError(name, 0, "cannot read the stream to its end");
+  bytes.shrink();
   return bytes;
 }
 
@@ -107,7 +114,10 @@ Buffer inflate_gzip(const char* begin, const char* end, const std::string& name)
 
     const auto rest = reinterpret_cast<const char*>(stream.next_in);
     if (status == Z_STREAM_END) {
-      if (rest == end) return text;
+      if (rest == end) {
+        text.shrink();
+        return text;
+      }
       if (!is_gzip(rest, end))
         throw MatrixMarketError(name, 0,
                                 "expected the end of the file after the gzip data, found " +
@@ -242,6 +252,26 @@ bool is_too_large(const char* p, const char* end) {
   int exponent = 0;
   if (std::from_chars(first, end, exponent).ec != std::errc()) return *first != '-';
   return magnitude + exponent > 0;
+}
+
+/// What a number that was read as a double is as a float. Only where the double lies half-way between two
+/// floats is its text read again, as it may have been rounded to there.
+double rounded_to_float(const char* begin, const char* end, double value) {
+  const auto nearest = static_cast<float>(value);
+  if (static_cast<double>(nearest) == value || !std::isfinite(nearest)) return value;
+  const float next = std::nextafter(nearest, value > nearest ? HUGE_VALF : -HUGE_VALF);
+  if (value - nearest != static_cast<double>(next) - value) return value;
+  const char* first = skip_plus(skip_blanks(begin, end), end);
+  std::string word(first, end);
+  std::replace_if(
+      word.begin(), word.end(), [](char c) { return c == 'd' || c == 'D'; }, 'e');
+  float exact = nearest;
+#if FILIGREE_USE_FAST_FLOAT
+  fast_float::from_chars(word.data(), word.data() + word.size(), exact);
+#else
+  std::from_chars(word.data(), word.data() + word.size(), exact);
+#endif
+  return exact;
 }
 
 enum class Parsed { Good, NoNumber, TooLarge };
@@ -477,6 +507,7 @@ class Reader {
     return value - 1;
   }
 
+  /// A number as the scalar type of the matrix rounds it, once: by way of a double it would be rounded twice.
   double read_value(const char*& p, const char* end, const char* what) const {
     const char* at = p;
     if (is_integer()) {
@@ -488,6 +519,8 @@ class Reader {
     }
     double value = 0;
     const Parsed parsed = parse_real(p, end, value);
+    if constexpr (std::is_same<real_t<Scalar>, float>::value)
+      if (parsed == Parsed::Good && std::isfinite(value)) value = rounded_to_float(at, p, value);
     if (parsed == Parsed::NoNumber) fail(at, what);
     if (parsed == Parsed::TooLarge || (std::abs(value) >= m_target.overflow && !std::isinf(value)))
       fail(at, "a number that the scalar type of the matrix can hold");
@@ -597,7 +630,10 @@ class Reader {
     const std::int64_t bytes = m_end - m_data;
     const std::int64_t entry_bytes = sizeof(Scalar) + sizeof(Ordinal);
     std::int64_t count = Kokkos::DefaultHostExecutionSpace().concurrency();
-    count = std::min(count, m_count * entry_bytes / (8 * (m_rows + 1)));
+    // In floating point, as the size line may have the largest numbers there are.
+    const double most = static_cast<double>(m_count) * static_cast<double>(entry_bytes) /
+                        (8.0 * (static_cast<double>(m_rows) + 1.0));
+    if (most < static_cast<double>(count)) count = static_cast<std::int64_t>(most);
     count = std::min(count, bytes / (std::int64_t(1) << 18));
     if (m_target.pieces > 0) count = m_target.pieces;
     if (m_format == Format::Array || count < 1) count = 1;
@@ -717,10 +753,11 @@ class Reader {
       const std::int64_t end = std::min(m_rows, (task + 1) * rows_of_a_task);
       for (std::int64_t row = task * rows_of_a_task; row < end; ++row) {
         const std::int64_t begin = crs.row_map[row];
-        sort_row(&crs.entries[begin], &crs.values[begin], crs.row_map[row + 1] - begin, unsorted);
+        sort_row(crs.entries.data() + begin, crs.values.data() + begin, crs.row_map[row + 1] - begin,
+                 unsorted);
         std::int64_t refused_column = -1;
-        kept[static_cast<std::size_t>(row)] =
-            merge_row(&crs.entries[begin], &crs.values[begin], crs.row_map[row + 1] - begin, refused_column);
+        kept[static_cast<std::size_t>(row)] = merge_row(crs.entries.data() + begin, crs.values.data() + begin,
+                                                        crs.row_map[row + 1] - begin, refused_column);
         if (refused_column >= 0 && refused[static_cast<std::size_t>(task)].first < 0)
           refused[static_cast<std::size_t>(task)] = {row, refused_column};
       }
@@ -746,8 +783,8 @@ class Reader {
     std::int64_t to = 0;
     for (std::int64_t row = 0; row < m_rows; ++row) {
       const std::int64_t from = crs.row_map[row];
-      std::copy_n(&crs.entries[from], kept[static_cast<std::size_t>(row)], entries.data() + to);
-      std::copy_n(&crs.values[from], kept[static_cast<std::size_t>(row)], values.data() + to);
+      std::copy_n(crs.entries.data() + from, kept[static_cast<std::size_t>(row)], entries.data() + to);
+      std::copy_n(crs.values.data() + from, kept[static_cast<std::size_t>(row)], values.data() + to);
       crs.row_map[row] = to;
       to += kept[static_cast<std::size_t>(row)];
     }

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <filigree/core/scalar.hpp>
 #include <filigree/io/matrix_market.hpp>
 #include <memory>
@@ -81,7 +82,18 @@ void print_matrix(const MatrixMarketCrs<Scalar, Ordinal>& crs, const Write& writ
 /// A file under another name until it is whole.
 class PartFile {
  public:
-  explicit PartFile(const std::string& path) : m_path(path), m_part(path + ".part") {}
+  explicit PartFile(const std::string& path) : m_path(path), m_part(path + ".part") {
+    // A link stays one, and what is no regular file, such as /dev/stdout or a pipe, is written in place.
+    std::error_code error;
+    const auto status = std::filesystem::status(path, error);
+    if (std::filesystem::is_regular_file(status)) {
+      m_path = std::filesystem::canonical(path, error).string();
+      m_part = m_path + ".part";
+    } else if (std::filesystem::exists(status) && !std::filesystem::is_directory(status)) {
+      m_part = path;
+      m_whole = true;
+    }
+  }
   ~PartFile() {
     if (!m_whole) std::remove(m_part.c_str());
   }
@@ -90,6 +102,7 @@ class PartFile {
 
   const std::string& name() const { return m_part; }
   void finish() {
+    if (m_whole) return;
     if (std::rename(m_part.c_str(), m_path.c_str()) != 0)
       fail_to_write(m_path, std::string("cannot rename ") + m_part + " to it: " + std::strerror(errno));
     m_whole = true;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filigree/core/error.hpp>
+#include <locale>
 #include <sstream>
 #include <stdexcept>
 
@@ -14,6 +15,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
   std::istringstream stream(text);
   for (std::string part; std::getline(stream, part, separator);)
     parts.push_back(part);
+  if (!text.empty() && text.back() == separator) parts.emplace_back();
   return parts;
 }
 
@@ -49,9 +51,10 @@ const NamedStencil stencils[] = {{"3pt", 1, Filigree::Stencil::three_point},
                                  {"27pt", 3, Filigree::Stencil::twenty_seven_point}};
 
 double number(const std::string& flag, const std::string& text) {
+  std::istringstream stream(text);
+  stream.imbue(std::locale::classic());
   double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
+  if (!(stream >> value) || stream.peek() != std::istringstream::traits_type::eof())
     Filigree::Impl::fail<std::invalid_argument>(flag, ": \"", text, "\" is no number.");
   return value;
 }
@@ -108,8 +111,9 @@ bool GridOptions::take(const std::string& flag, const std::string& value) {
     dof = static_cast<int>(unknowns);
   } else if (flag == "--boundary") {
     const auto rules = split(value, ',');
-    if (rules.size() != 1 && rules.size() > 3)
+    if (rules.size() > 3)
       Filigree::Impl::fail<std::invalid_argument>("--boundary: \"", value, "\" has more than three axes.");
+    boundary_axes = static_cast<int>(rules.size());
     if (rules.empty()) check_word(flag, value, {"drop", "wrap", "clamp", "constant"});
     for (std::size_t axis = 0; axis < 3; ++axis)
       boundaries[axis] = boundary_of(flag, rules[rules.size() == 1 ? 0 : std::min(axis, rules.size() - 1)]);
@@ -128,6 +132,10 @@ void GridOptions::finish() {
     if (stencil == known.name && known.dimensions != dimensions)
       Filigree::Impl::fail<std::invalid_argument>("--stencil: ", stencil, " does not fit a ", dimensions,
                                                   "-D grid; it is ", known.dimensions, "-D.");
+  if (boundary_axes > 1 && boundary_axes != dimensions)
+    Filigree::Impl::fail<std::invalid_argument>("--boundary: \"", boundary, "\" has ", boundary_axes,
+                                                " axes, the grid ", dimensions,
+                                                "; give one rule, or one an axis.");
   // An axis that the grid does not have has nothing outside.
   for (auto axis = static_cast<std::size_t>(dimensions); axis < 3; ++axis)
     boundaries[axis] = Filigree::Boundary::drop();

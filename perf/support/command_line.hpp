@@ -28,6 +28,7 @@ struct GridOptions {
   std::string stencil;  ///< "3pt", "5pt", "9pt", "7pt" or "27pt"
   int dof = 1;          ///< unknowns a cell
   std::string boundary = "drop";
+  int boundary_axes = 1;  ///< rules that --boundary has
   Filigree::Boundaries boundaries = {};
   bool given = false;  ///< whether one of the flags but --dof was
 

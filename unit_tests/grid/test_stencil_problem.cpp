@@ -262,6 +262,18 @@ TEST(KnownAnswers, LinearSolutionUnderConstantBoundaries) {
       EXPECT_NEAR(product[row], right_hand_side[row], 1e-13);
 }
 
+struct WholeNumbers {
+  KOKKOS_INLINE_FUNCTION int operator()(std::int64_t cell, std::int64_t neighbour, int, int) const {
+    return cell == neighbour ? 2 : -1;
+  }
+};
+
+TEST(Coefficients, WholeOnesLeaveTheRightHandSideExact) {
+  const StencilProblem<WholeNumbers> problem({4, 1, 1}, Stencil::three_point(), 1, WholeNumbers(),
+                                             {Boundary::constant(0.5, 0.25), {}, {}});
+  EXPECT_EQ(host_list(problem.right_hand_side<Vector>()), (std::vector<double>{0.5, 0, 0, 0.25}));
+}
+
 TEST(Coefficients, RandomOnesAreReproducible) {
   const Filigree::RandomCoefficients random{7, 2, 1};
   const Filigree::RandomCoefficients other{7, 2, 2};

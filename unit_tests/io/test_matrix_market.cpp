@@ -344,6 +344,23 @@ TEST(MatrixMarket, FreeFormatNumbers) {
   expect_error(general("1 1 1\n1 1 1D400\n"), 3, {"scalar type", "\"1D400\""});
 }
 
+/// As many rows as 64 bits count: there is no memory for them, and nothing overflows.
+TEST(MatrixMarket, HugeSizesAreErrors) {
+  using Wide = Crs<double, std::int64_t>;
+  for (const char* size : {"2305843009213693951 1 0", "9223372036854775807 0 0", "9223372036854775807 5 0"})
+    EXPECT_THROW(read<Wide>("%%MatrixMarket matrix coordinate real general\n" + std::string(size) + "\n"),
+                 Filigree::MatrixMarketError)
+        << size;
+  EXPECT_THROW(read<Wide>("%%MatrixMarket matrix array real general\n9223372036854775807 0\n"),
+               Filigree::MatrixMarketError);
+}
+
+TEST(MatrixMarket, StreamsMayThrow) {
+  std::istringstream stream("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
+  stream.exceptions(std::ios::failbit | std::ios::badbit);
+  EXPECT_EQ(describe(Filigree::read_matrix_market<Crs<double>>(stream, "test.mtx")), "1x1: 1,1=2");
+}
+
 /// Indices of every number of digits, before a blank, a tab, a line end and the end of the text, and what
 /// only looks like one.
 TEST(MatrixMarket, IndicesOfEveryLength) {

@@ -51,20 +51,12 @@ template <class Scalar>
 std::vector<Scalar> hard_values() {
   using Real = Filigree::Impl::real_t<Scalar>;
   using Limits = std::numeric_limits<Real>;
-  std::vector<Real> reals = {Real(0.1),
-                             Real(-0.0),
-                             Real(0),
-                             Real(1) / 3,
-                             Real(-7),
-                             Limits::max(),
-                             Limits::lowest(),
-                             Limits::min(),
-                             Limits::denorm_min(),
-                             std::nextafter(Real(1), Real(2)),
-                             Limits::infinity(),
-                             -Limits::infinity(),
-                             Real(123456789.125),
-                             Real(1e22)};
+  std::vector<Real> reals = {Real(0.1), Real(-0.0), Real(0), Real(1) / 3, Real(-7), Limits::max(),
+                             Limits::lowest(), Limits::min(), Limits::denorm_min(),
+                             std::nextafter(Real(1), Real(2)), Limits::infinity(), -Limits::infinity(),
+                             Real(123456789.125), Real(1e22),
+                             // Half-way between two floats once it is read as a double.
+                             Real(7.038531e-26f)};
   std::vector<Scalar> values;
   for (std::size_t i = 0; i < reals.size(); ++i)
     if constexpr (Filigree::Impl::is_complex_v<Scalar>)
@@ -138,6 +130,17 @@ TEST_F(WriteToFolder, PlainAndGzipByTheName) {
   std::string banner;
   std::getline(text, banner);
   EXPECT_EQ(banner, "%%MatrixMarket matrix coordinate real general");
+}
+
+TEST_F(WriteToFolder, KeepsLinksAndWritesIntoPipes) {
+  const auto crs = device_crs(block_banded<double>(50, 40, 1));
+  Filigree::write_matrix_market((folder / "target.mtx").string(), device_crs(scattered<double>(3, 3, 2)));
+  std::filesystem::create_symlink(folder / "target.mtx", folder / "link.mtx");
+  Filigree::write_matrix_market((folder / "link.mtx").string(), crs);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.mtx"));
+  expect_same_bits(Filigree::read_matrix_market<Crs<double>>((folder / "target.mtx").string()), crs);
+  Filigree::write_matrix_market("/dev/null", crs);
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
 
 TEST_F(WriteToFolder, LeavesWhatWasThereWhereItFails) {

@@ -76,8 +76,10 @@ using Boundaries = std::array<Boundary, 3>;
 /// The default coefficients of StencilProblem: a Laplacian of all unknowns, coupled in dense blocks. Unknown
 /// i of a cell takes the cell's number of stencil points at i itself, -1 from unknown i of each neighbour,
 /// and from the other unknowns numbers below 1 / (8 b) that depend on all four arguments, so that no two
-/// blocks are alike and a misplaced one shows. Rows are diagonally dominant.
+/// blocks are alike and a misplaced one shows. With the stencils of up to 9 points rows are diagonally
+/// dominant.
 struct CoupledLaplacian {
+  CoupledLaplacian(int points_, int dof_) : points(points_), dof(dof_) {}
   int points;
   int dof;
 
@@ -305,7 +307,7 @@ struct StencilAssembly {
     const int i = static_cast<int>(row - cell * dof);
     std::int64_t position[3];
     locate(cell, position);
-    std::decay_t<decltype(coefficients(cell, cell, i, i))> sum(0);
+    std::decay_t<decltype(coefficients(cell, cell, i, i) * 1.0)> sum(0);
     for (int p = 0; p < point_count(); ++p) {
       bool outside = false;
       double value = 0;
@@ -400,7 +402,7 @@ class StencilProblem {
     using Work =
         Impl::StencilAssembly<ExecutionSpace, typename Crs::device_type, typename Crs::non_const_value_type,
                               ordinal_type, size_type, Coefficients>;
-    check_size<ordinal_type, size_type>("crs", static_cast<double>(nnz()));
+    check_size<ordinal_type, size_type>("crs", static_cast<double>(m_blocks) * m_dof * m_dof);
     const ordinal_type rows = static_cast<ordinal_type>(numRows());
     const Work work(exec, m_grid, m_points, m_dof, m_coefficients);
     const Crs result =
@@ -411,7 +413,7 @@ class StencilProblem {
   }
 
   /// The matrix as a CdsMatrix of block size dof, without a CRS in between. Throws std::length_error where
-  /// its ordinal or offset type cannot count its rows or values. The last kernel may still run on return.
+  /// its ordinal or offset type cannot count its rows or values. Fences exec.
   template <class Cds, class ExecutionSpace = typename Cds::execution_space>
   Cds cds(const ExecutionSpace& exec = ExecutionSpace()) const {
     using ordinal_type = typename Cds::ordinal_type;

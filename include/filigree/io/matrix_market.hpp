@@ -24,7 +24,7 @@ struct MatrixMarketOptions {
   /// What to do with a place (row, column) that the file gives more than once.
   enum class Duplicates {
     Sum,    ///< Add the values in the order of the file.
-    Refuse  ///< Throw an error that names the place and both lines.
+    Refuse  ///< Throw an error that names the first such place, by row, and its first two lines.
   };
 
   Duplicates duplicates = Duplicates::Sum;
@@ -79,7 +79,7 @@ struct MatrixMarketCrs {
   Kokkos::View<Scalar*, Kokkos::HostSpace> values;
 };
 
-/// Does the whole reading. Defined and instantiated in src/matrix_market.cpp for the four scalar types and
+/// Does the whole reading. Defined and instantiated in src/ for the four scalar types and
 /// for ordinals of 32 and 64 bits, so that neither zlib nor the parser reaches the files that include this
 /// header.
 template <class Scalar, class Ordinal>
@@ -274,9 +274,9 @@ Crs read_matrix_market(std::istream& stream, const std::string& name,
 }
 
 /// Writes a compressed row matrix as a Matrix Market file, `coordinate`, `real` or `complex`, `general`, that
-/// read_matrix_market() reads back with the same bits: each number has the fewest digits that give it back.
-/// Entries stand row by row in the order of the matrix; of unsorted rows reading gives back sorted ones, of
-/// duplicates their sum.
+/// read_matrix_market() reads back with the same bits: each number has the fewest digits that give it back
+/// (of a NaN, only that it is one). Entries stand row by row in the order of the matrix; of unsorted rows
+/// reading gives back sorted ones, of duplicates their sum.
 ///
 /// Cost: numbers are printed on all threads of the default host execution space. Memory on the host: a copy
 /// of the matrix and about 64 MB.
