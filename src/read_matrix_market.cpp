@@ -18,8 +18,8 @@
 #include <istream>
 #include <memory>
 #include <new>
+#include <numeric>
 #include <string_view>
-#include <tuple>
 
 #if FILIGREE_USE_FAST_FLOAT
 #include <fast_float/fast_float.h>
@@ -743,18 +743,17 @@ class Reader {
 
   /// Sorts each row by column, keeping the order of the file among equals, and makes one entry of equals.
   void sort_and_merge(MatrixMarketCrs<Scalar, Ordinal>& crs) const {
-    constexpr std::int64_t rows_of_a_task = 4096;
+    const std::int64_t threads = Kokkos::DefaultHostExecutionSpace().concurrency();
+    const std::int64_t rows_of_a_task = std::clamp<std::int64_t>(m_rows / (4 * threads), 1, 4096);
     const std::int64_t tasks = (m_rows + rows_of_a_task - 1) / rows_of_a_task;
     std::vector<std::int64_t> kept(static_cast<std::size_t>(m_rows), 0);
     // Of each task the first place that is refused, or -1.
     std::vector<std::pair<std::int64_t, std::int64_t>> refused(static_cast<std::size_t>(tasks), {-1, -1});
     const bool good = on_all_threads("Filigree::sort[matrix_market]", tasks, [&](std::int64_t task) {
-      std::vector<std::pair<Ordinal, Scalar>> unsorted;
       const std::int64_t end = std::min(m_rows, (task + 1) * rows_of_a_task);
       for (std::int64_t row = task * rows_of_a_task; row < end; ++row) {
         const std::int64_t begin = crs.row_map[row];
-        sort_row(crs.entries.data() + begin, crs.values.data() + begin, crs.row_map[row + 1] - begin,
-                 unsorted);
+        sort_row(crs.entries.data() + begin, crs.values.data() + begin, crs.row_map[row + 1] - begin);
         std::int64_t refused_column = -1;
         kept[static_cast<std::size_t>(row)] = merge_row(crs.entries.data() + begin, crs.values.data() + begin,
                                                         crs.row_map[row + 1] - begin, refused_column);
@@ -793,8 +792,7 @@ class Reader {
     crs.values = values;
   }
 
-  static void sort_row(Ordinal* entries, Scalar* values, std::int64_t count,
-                       std::vector<std::pair<Ordinal, Scalar>>& unsorted) {
+  static void sort_row(Ordinal* entries, Scalar* values, std::int64_t count) {
     if (std::is_sorted(entries, entries + count)) return;
     // Most rows are too short to be worth a copy.
     constexpr std::int64_t longest_inserted = 48;
@@ -812,13 +810,33 @@ class Reader {
       }
       return;
     }
-    unsorted.clear();
-    for (std::int64_t k = 0; k < count; ++k)
-      unsorted.emplace_back(entries[k], values[k]);
-    std::stable_sort(unsorted.begin(), unsorted.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (std::int64_t k = 0; k < count; ++k)
-      std::tie(entries[k], values[k]) = unsorted[static_cast<std::size_t>(k)];
+    if (count <= std::numeric_limits<std::uint32_t>::max())
+      sort_long_row<std::uint32_t>(entries, values, count);
+    else
+      sort_long_row<std::int64_t>(entries, values, count);
+  }
+
+  /// Sorts numbers of places, which take less memory than the entries would, then moves the entries along the
+  /// cycles of their order.
+  template <class Place>
+  static void sort_long_row(Ordinal* entries, Scalar* values, std::int64_t count) {
+    std::vector<Place> order(static_cast<std::size_t>(count));
+    std::iota(order.begin(), order.end(), Place(0));
+    std::stable_sort(order.begin(), order.end(), [&](Place a, Place b) { return entries[a] < entries[b]; });
+    for (std::int64_t k = 0; k < count; ++k) {
+      const Ordinal entry = entries[k];
+      const Scalar value = values[k];
+      std::int64_t to = k;
+      for (std::int64_t from = order[k]; from != k; from = order[to]) {
+        entries[to] = entries[from];
+        values[to] = values[from];
+        order[to] = static_cast<Place>(to);
+        to = from;
+      }
+      entries[to] = entry;
+      values[to] = value;
+      order[to] = static_cast<Place>(to);
+    }
   }
 
   /// Makes one entry of those of a sorted row that have the same column, and gives back how many are left.

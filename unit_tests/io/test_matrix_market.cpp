@@ -344,6 +344,26 @@ TEST(MatrixMarket, FreeFormatNumbers) {
   expect_error(general("1 1 1\n1 1 1D400\n"), 3, {"scalar type", "\"1D400\""});
 }
 
+/// Rows too long to be sorted entry by entry, in an order that has long and short cycles, with duplicates
+/// whose sum depends on their order.
+TEST(MatrixMarket, LongRowsAreSortedInFileOrder) {
+  constexpr int count = 1000;
+  std::string text =
+      "%%MatrixMarket matrix coordinate real general\n2 1000 " + std::to_string(count + 3) + "\n";
+  for (int i = 0; i < count; ++i)
+    text += "2 " + std::to_string(i * 377 % count + 1) + " " + std::to_string(i) + "\n";
+  text += "2 500 1e17\n2 500 1\n2 500 -1e17\n";
+  const auto a = read(text);
+  const auto entries = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), a.graph.entries);
+  const auto values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), a.values);
+  ASSERT_EQ(entries.extent(0), static_cast<std::size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    const int column = i * 377 % count;
+    EXPECT_EQ(entries(column), column);
+    EXPECT_EQ(values(column), column == 499 ? ((i + 1e17) + 1) - 1e17 : i);
+  }
+}
+
 /// As many rows as 64 bits count: there is no memory for them, and nothing overflows.
 TEST(MatrixMarket, HugeSizesAreErrors) {
   using Wide = Crs<double, std::int64_t>;
