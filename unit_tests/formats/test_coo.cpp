@@ -31,7 +31,7 @@ struct Triplets {
 };
 
 auto coo_of(int rows, int columns, const Triplets& triplets) {
-  return Filigree::make_coo<int>(ExecutionSpace(), rows, columns, device_list<IntView>(triplets.rows),
+  return Filigree::make_coo<int>(rows, columns, device_list<IntView>(triplets.rows),
                                  device_list<IntView>(triplets.columns),
                                  device_list<DoubleView>(triplets.values));
 }

@@ -90,11 +90,11 @@ struct CoupledLaplacian {
   }
 };
 
-/// The Laplacian of each unknown by itself: its number of neighbours in the stencil at the unknown, -1 at
-/// that of each neighbour, 0 elsewhere in the dense blocks. On a grid of n cells in one dimension that drops
-/// what is outside its eigenvalues are 2 - 2 cos(k pi / (n + 1)), k = 1 to n.
+/// The Laplacian of each unknown by itself: points - 1, its number of neighbours in the stencil, at the
+/// unknown, -1 at that of each neighbour, 0 elsewhere in the dense blocks. On a grid of n cells in one
+/// dimension that drops what is outside its eigenvalues are 2 - 2 cos(k pi / (n + 1)), k = 1 to n.
 struct Laplacian {
-  int points;
+  int points;  ///< of the stencil, the centre included
 
   KOKKOS_INLINE_FUNCTION double operator()(std::int64_t cell, std::int64_t neighbour, int i, int j) const {
     return i != j ? 0.0 : cell == neighbour ? points - 1.0 : -1.0;
@@ -342,9 +342,9 @@ class StencilProblem {
   /// @param cells         cells in x, y and z, each at least 1; a 2-D grid has 1 in z, a 1-D grid in y and z
   /// @param stencil       points of the stencil, no two the same
   /// @param dof           unknowns a cell, at least 1
-  /// @param boundaries    what lies outside, for each axis; wrap wants more cells along the axis than twice
-  /// the
-  ///                      reach of the stencil, so that no cell is a neighbour twice
+  /// @param coefficients  the functor of the class comment; may be left out for CoupledLaplacian
+  /// @param boundaries    what lies outside, for each axis; wrap wants more than twice as many cells
+  ///                      as the stencil reaches, so that no cell is a neighbour twice
   /// Throws std::invalid_argument for values that are none of these.
   StencilProblem(const std::array<std::int64_t, 3>& cells, const Stencil& stencil, int dof,
                  Coefficients coefficients, const Boundaries& boundaries = {})

@@ -224,9 +224,8 @@ auto matrix_market_of(const Crs& crs) {
 /// - Entries of a pattern have the value 1.
 /// - Explicit zeros of a coordinate file stay entries; of an array only what is not zero becomes an entry.
 /// - A place given more than once holds the sum in the order of the file, or is refused: MatrixMarketOptions.
-/// - Numbers are read as double, so an integer beyond 2^53 is rounded, and then rounded to the scalar type,
-/// in
-///   which duplicates are summed by sums in double.
+/// - Numbers are rounded once, to the scalar type, also integers that it cannot hold; duplicates are summed in
+///   double.
 ///   `inf` and `nan` are read, Fortran's exponents (1.5D+03) too. What is too small for the type becomes 0.
 ///
 /// Anything else is an error, and nothing is returned: an unknown or missing word in the banner, too few or
@@ -278,12 +277,12 @@ Crs read_matrix_market(std::istream& stream, const std::string& name,
 /// (of a NaN, only that it is one). Entries stand row by row in the order of the matrix; of unsorted rows
 /// reading gives back sorted ones, of duplicates their sum.
 ///
-/// Cost: numbers are printed on all threads of the default host execution space. Memory on the host: a copy
-/// of the matrix and about 64 MB.
+/// Of a NaN only that it is one is written. Cost: numbers are printed on all threads of the default host
+/// execution space and compressed on one. Memory on the host: a copy of the matrix and about 4 MB a thread.
 ///
 /// @param path  the file; compressed where it ends in ".gz". It is written under the name path + ".part" and
-/// gets
-///              its name when it is whole, so that an error leaves what was there before.
+///              renamed when it is whole, so that an error leaves what was there before; what is no regular
+///              file, such as a pipe, is written in place.
 /// @throws std::invalid_argument for a matrix that is none, std::runtime_error where the file cannot be
 /// written
 template <class Crs>

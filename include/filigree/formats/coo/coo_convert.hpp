@@ -140,7 +140,8 @@ KokkosSparse::CrsMatrix<S, O, D, void, Z> crs_that_shares(const ExecutionSpace& 
 
 }  // namespace Impl
 
-/// A COO matrix of triplets in any order, with duplicates or without: entry i is values(i) in row rows(i) and
+/// A COO matrix of triplets in any order, with duplicates or without, made by kernels on the given execution
+/// space instance: entry i is values(i) in row rows(i) and
 /// column columns(i); the Views may have any stride. Entries of one row keep their order. Made on the device
 /// of the Views, which are copied; sorting takes two kernels for each bit of row_count and 32 bytes an entry
 /// while it runs. Fences exec.
@@ -221,6 +222,15 @@ auto make_coo(const ExecutionSpace& exec, typename RowView::non_const_value_type
   // The row map is freed on return, which is no event of exec.
   exec.fence();
   return result;
+}
+
+/// The same on the default instance of the execution space of the values.
+template <class SizeType = std::size_t, class RowView, class ColumnView, class ValueView>
+auto make_coo(typename RowView::non_const_value_type row_count,
+              typename RowView::non_const_value_type column_count, const RowView& rows,
+              const ColumnView& columns, const ValueView& values) {
+  return make_coo<SizeType>(typename ValueView::execution_space(), row_count, column_count, rows, columns,
+                            values);
 }
 
 }  // namespace Filigree

@@ -14,6 +14,7 @@ namespace Filigree {
 
 /// Options of a conversion to HecMatrix.
 struct HecOptions : ConvertOptions {
+  /// How the width of the ELL part is chosen.
   HybridWidth width_rule = HybridWidth::least_bytes;
   /// The width for HybridWidth::given.
   std::int64_t width = 0;

@@ -14,6 +14,7 @@ namespace Filigree {
 
 /// Options of a conversion to HybMatrix.
 struct HybOptions : ConvertOptions {
+  /// How the width of the ELL part is chosen. The default puts a matrix of under 4096 rows into COO whole.
   HybridWidth width_rule = HybridWidth::third_of_rows;
   /// The width for HybridWidth::given.
   std::int64_t width = 0;
