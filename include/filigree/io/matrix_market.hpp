@@ -224,9 +224,7 @@ auto matrix_market_of(const Crs& crs) {
 /// - Entries of a pattern have the value 1.
 /// - Explicit zeros of a coordinate file stay entries; of an array only what is not zero becomes an entry.
 /// - A place given more than once holds the sum in the order of the file, or is refused: MatrixMarketOptions.
-/// - Numbers are rounded once, to the scalar type, also integers that it cannot hold; duplicates are summed
-/// in
-///   double.
+/// - Numbers are rounded once, to the scalar type. Duplicates are summed in double.
 ///   `inf` and `nan` are read, Fortran's exponents (1.5D+03) too. What is too small for the type becomes 0.
 ///
 /// Anything else is an error, and nothing is returned: an unknown or missing word in the banner, too few or
