@@ -181,8 +181,8 @@ const char* skip_plus(const char* p, const char* end) {
 }
 
 /// Moves p past a whole number of one to seven digits that a word ends after, and gives back whether there is
-/// one. Indices are most of the numbers of a file: looking at eight characters at once takes a third of the
-/// time of std::from_chars, and the whole of reading a sixth less.
+/// one. Indices are most of the numbers of a file: with this, filigree_read went from 333 to 357 MB/s (medians of
+/// three runs).
 bool parse_short_integer(const char*& p, const char* end, std::int64_t& value) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
   if (end - p < 8) return false;
@@ -575,8 +575,8 @@ class Reader {
     return lines;
   }
 
-  /// The same for the rows, and the columns of a symmetric kind, alone: calls visit(row, column). Two thirds
-  /// of the text, and nearly all of the time, are in the rest of the lines.
+  /// The same for the rows, and the columns of a symmetric kind, alone: calls visit(row, column). What
+  /// follows on a line is read by the second pass only.
   template <class Visit>
   std::int64_t for_each_place(const char* p, const char* end, const Visit& visit) const {
     if (m_format == Format::Array)

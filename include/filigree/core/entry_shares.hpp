@@ -39,8 +39,8 @@ template <class ExecutionSpace>
 struct ShareLaunch {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   static constexpr int lanes = gpu ? 256 : 1;
-  /// Eight products a lane are loads enough in flight, and 21 KB of scratch memory a team in double, of which
-  /// the 228 KB of an SM of an H200 hold as many teams as its lanes.
+  /// Eight products a lane, whose loads do not wait for each other, are 21 KB of scratch memory a team in
+  /// double: the 228 KB of an SM of an H200 hold the eight teams that its lanes can run.
   static constexpr int entries_per_lane = gpu ? 8 : 2048;
   static constexpr std::int64_t share = lanes * entries_per_lane;
   using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<lanes, 1>>;

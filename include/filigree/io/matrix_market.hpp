@@ -235,7 +235,7 @@ auto matrix_market_of(const Crs& crs) {
 /// broken, cut off or followed by other bytes.
 ///
 /// Cost: two passes over the text, the first of which reads the row indices alone, and one over the rows, on
-/// all threads of the default host execution space (an array, and gzip data, on one). Rows whose columns are
+/// all threads of the default host execution space (an array on one; gzip data are inflated on one first). Rows whose columns are
 /// out of order in the file are sorted, which costs O(n log n) for a row of n. Memory on the host, at the
 /// most: the text (of a plain file mapped, not copied; the file must not shrink meanwhile), the matrix, 16
 /// bytes a row, and for each thread 8 bytes a row, of which there are no more threads than keep that below

@@ -65,7 +65,7 @@ struct BellSpmv : BellProduct<ExecutionSpace, Bell, Operands, BlockSize> {
     for (std::int64_t k = 0; k < this->block_width; ++k) {
       const std::int64_t block =
           static_cast<std::int64_t>(this->block_entries[k * this->block_rows + block_row]);
-      // Padding has zeros for values, so any column will do: clipping costs less than a branch. So it does
+      // Padding has zeros for values, so any column will do, without a branch. So it does
       // where the last block leaves the matrix.
       const std::int64_t column = block < 0 ? 0 : block * b;
       const std::int64_t last = this->columns - 1 - column;
