@@ -181,8 +181,8 @@ const char* skip_plus(const char* p, const char* end) {
 }
 
 /// Moves p past a whole number of one to seven digits that a word ends after, and gives back whether there is
-/// one. Indices are most of the numbers of a file: with this, filigree_read went from 333 to 357 MB/s (medians of
-/// three runs).
+/// one. Indices are most of the numbers of a file: with this, filigree_read went from 333 to 357 MB/s
+/// (medians of three runs).
 bool parse_short_integer(const char*& p, const char* end, std::int64_t& value) {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
   if (end - p < 8) return false;

@@ -235,13 +235,13 @@ auto matrix_market_of(const Crs& crs) {
 /// broken, cut off or followed by other bytes.
 ///
 /// Cost: two passes over the text, the first of which reads the row indices alone, and one over the rows, on
-/// all threads of the default host execution space (an array on one; gzip data are inflated on one first). Rows whose columns are
-/// out of order in the file are sorted, which costs O(n log n) for a row of n. Memory on the host, at the
-/// most: the text (of a plain file mapped, not copied; the file must not shrink meanwhile), the matrix, 16
-/// bytes a row, and for each thread 8 bytes a row, of which there are no more threads than keep that below
-/// the size of the matrix; and the matrix again where duplicates are summed. A size line that announces more
-/// entries than the text after it can hold is refused before anything is allocated; the row map is not: it
-/// has as many elements as the file announces rows.
+/// all threads of the default host execution space (an array on one; gzip data are inflated on one first).
+/// Rows whose columns are out of order in the file are sorted, which costs O(n log n) for a row of n. Memory
+/// on the host, at the most: the text (of a plain file mapped, not copied; the file must not shrink
+/// meanwhile), the matrix, 16 bytes a row, and for each thread 8 bytes a row, of which there are no more
+/// threads than keep that below the size of the matrix; and the matrix again where duplicates are summed. A
+/// size line that announces more entries than the text after it can hold is refused before anything is
+/// allocated; the row map is not: it has as many elements as the file announces rows.
 ///
 /// Source: R. F. Boisvert, R. Pozo, K. A. Remington, The Matrix Market Exchange Formats: Initial Design,
 /// NISTIR 5935, 1996.
