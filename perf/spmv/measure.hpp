@@ -2,18 +2,125 @@
 #ifndef FILIGREE_PERF_SPMV_MEASURE_HPP
 #define FILIGREE_PERF_SPMV_MEASURE_HPP
 
+#include <benchmark/benchmark.h>
+
+#include <iostream>
+#include <memory>
 #include <vector>
 
+#include "products/candidates.hpp"
 #include "spmv/options.hpp"
 #include "spmv/report.hpp"
+#include "support/read_bandwidth.hpp"
+#include "support/repeat.hpp"
 
 namespace FiligreePerf {
 
-/// Makes the problem, checks every format's product, and runs one benchmark a format. Throws
-/// std::runtime_error where a product is wrong. One explicit instantiation a scalar, each in a source file of
-/// its own so that they compile side by side.
+template <class Crs>
+Crs make_matrix(const Options& options) {
+  Progress progress("making the matrix " + options.problem());
+  const Crs crs = options.matrix.empty()
+                      ? Filigree::StencilProblem<>(options.grid.cells, options.grid.points(),
+                                                   options.grid.dof, options.grid.boundaries)
+                            .template crs<Crs>()
+                      : Filigree::read_matrix_market<Crs>(options.matrix);
+  Kokkos::fence();
+  if (options.repeat == 1) return crs;
+  const Crs larger = repeated(crs, options.repeat);
+  Kokkos::fence();
+  return larger;
+}
+
+/// Registers the benchmark of a candidate, which fills the row when it runs.
 template <class Scalar>
-std::vector<Row> measure(const Options& options);
+void register_benchmark(const std::shared_ptr<SpmvProblem<Scalar>>& problem, const Options& options,
+                        double bandwidth, const Candidate& candidate, const std::shared_ptr<Row>& row) {
+  using execution_space = typename SpmvProblem<Scalar>::execution_space;
+  // A complex product and sum are 8 operations, a real one 2.
+  const double operations =
+      (Filigree::Impl::is_complex_v<Scalar> ? 8.0 : 2.0) * static_cast<double>(problem->crs.nnz());
+  const double bytes = candidate.bytes;
+  const auto product = candidate.product;
+  const std::string name = "spmv/" + candidate.name + "/" + options.scalar + "/" + options.problem();
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [=](benchmark::State& state) {
+                                 const double before = problem->kokkos_kernels_seconds();
+                                 Timer<execution_space> timer{execution_space()};
+                                 for (int i = 0; i < 3; ++i)
+                                   timer.seconds(product);
+                                 std::vector<double> times;
+                                 for (auto _ : state) {
+                                   times.push_back(timer.seconds(product));
+                                   state.SetIterationTime(times.back());
+                                 }
+                                 const double kokkos_kernels =
+                                     0.5 * (before + problem->kokkos_kernels_seconds());
+                                 row->seconds = median(times);
+                                 row->GFLOPs = 1e-9 * operations / row->seconds;
+                                 row->GBps = 1e-9 * bytes / row->seconds;
+                                 row->fraction_of_read = bytes / row->seconds / bandwidth;
+                                 row->speedup_vs_kokkos_kernels = kokkos_kernels / row->seconds;
+                                 state.counters["storage_MB"] = row->storage_MB;
+                                 state.counters["GFLOPs"] = row->GFLOPs;
+                                 state.counters["GBps"] = row->GBps;
+                                 state.counters["fraction_of_read"] = row->fraction_of_read;
+                                 state.counters["speedup_vs_kokkos_kernels"] = row->speedup_vs_kokkos_kernels;
+                                 state.counters["max_rel_error"] = row->max_rel_error;
+                                 state.counters["conversion_in_products"] = row->conversion_in_products;
+                                 state.counters["refill_in_products"] = row->refill_in_products;
+                               })
+      ->UseManualTime()
+      ->Unit(benchmark::kMillisecond);
+}
+
+/// Makes the problem, checks every candidate's product, and runs one benchmark a candidate. Throws
+/// std::invalid_argument for a name in --format that stands for nothing, std::runtime_error where a product
+/// is wrong.
+template <class Scalar>
+std::vector<Row> measure(const Options& options) {
+  using Problem = SpmvProblem<Scalar>;
+  using execution_space = typename Problem::execution_space;
+  for (const std::string& name : options.formats)
+    check_word("--format", name, candidate_names<Scalar>());
+  const auto problem =
+      std::make_shared<Problem>(make_matrix<typename Problem::crs_type>(options), options.grid.dof);
+  double bandwidth = 0;
+  {
+    Progress progress("measuring the read bandwidth");
+    bandwidth = read_bandwidth(execution_space());
+  }
+  std::cerr << options.problem() << ": " << problem->crs.numRows() << " x " << problem->crs.numCols() << ", "
+            << problem->crs.nnz() << " entries, " << options.scalar << "; read bandwidth " << 1e-9 * bandwidth
+            << " GB/s" << std::endl;
+
+  // Benchmarks hold Views, which must be gone before Kokkos is.
+  struct Registered {
+    ~Registered() { benchmark::ClearRegisteredBenchmarks(); }
+  } registered;
+  std::vector<std::shared_ptr<Row>> rows;
+  Wanted wanted;
+  wanted.wants = [&](const std::string& name, bool is_default) { return options.wants(name, is_default); };
+  for_each_candidate<Scalar>(problem, wanted, [&](const Candidate& candidate) {
+    const auto row = std::make_shared<Row>();
+    rows.push_back(row);
+    row->format = candidate.name;
+    row->is_peer = candidate.is_peer;
+    row->refusal = candidate.refusal;
+    if (!candidate.product) return;
+    const double kokkos_kernels = problem->kokkos_kernels_seconds();
+    row->storage_MB = 1e-6 * candidate.storage_bytes;
+    row->max_rel_error = candidate.max_rel_error;
+    row->conversion_in_products = candidate.conversion_seconds / kokkos_kernels;
+    row->refill_in_products = candidate.refill_seconds / kokkos_kernels;
+    register_benchmark(problem, options, bandwidth, candidate, row);
+  });
+  benchmark::RunSpecifiedBenchmarks();
+
+  std::vector<Row> results;
+  for (const auto& row : rows)
+    results.push_back(*row);
+  return results;
+}
 
 }  // namespace FiligreePerf
 

@@ -11,21 +11,24 @@ void print_table(std::ostream& out, std::vector<Row> rows) {
   std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
     return timed(a) && (!timed(b) || a.seconds < b.seconds);
   });
-  out << std::left << std::setw(20) << "format" << std::right << std::setw(12) << "time ms" << std::setw(10)
+  out << std::left << std::setw(22) << "format" << std::right << std::setw(12) << "time ms" << std::setw(10)
       << "GFLOP/s" << std::setw(10) << "GB/s" << std::setw(10) << "of read" << std::setw(10) << "vs KK"
-      << std::setw(12) << "storage MB" << std::setw(12) << "conversion" << std::setw(12) << "error" << '\n';
+      << std::setw(12) << "storage MB" << std::setw(12) << "conversion" << std::setw(12) << "refill"
+      << std::setw(12) << "error" << '\n';
   for (const Row& row : rows) {
-    out << std::left << std::setw(20) << row.format << std::right << std::fixed;
+    out << std::left << std::setw(22) << row.format << std::right << std::fixed;
     if (timed(row))
       out << std::setw(12) << std::setprecision(4) << 1e3 * row.seconds << std::setprecision(2)
           << std::setw(10) << row.GFLOPs << std::setw(10) << row.GBps << std::setw(10) << row.fraction_of_read
           << std::setw(10) << row.speedup_vs_kokkos_kernels << std::setw(12) << row.storage_MB
-          << std::setw(12) << row.conversion_in_products << std::scientific << std::setprecision(1)
-          << std::setw(12) << row.max_rel_error << '\n';
+          << std::setw(12) << row.conversion_in_products << std::setw(12) << row.refill_in_products
+          << std::scientific << std::setprecision(1) << std::setw(12) << row.max_rel_error << '\n';
     else
       out << "  " << (row.refusal.empty() ? "not timed" : row.refusal) << '\n';
   }
-  if (!rows.empty() && timed(rows.front())) out << "use " << rows.front().format << std::endl;
+  const auto best =
+      std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return timed(row) && !row.is_peer; });
+  if (best != rows.end()) out << "use " << best->format << std::endl;
 }
 
 }  // namespace FiligreePerf

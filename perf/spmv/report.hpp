@@ -11,6 +11,7 @@ namespace FiligreePerf {
 /// What was measured of one format; a format that refused the matrix has a reason and nothing else.
 struct Row {
   std::string format;
+  bool is_peer = false;  ///< a product of another library, which "use" does not name
   std::string refusal;
   double seconds = 0;  ///< median of a product; 0 if it was not timed
   double storage_MB = 0;
@@ -20,6 +21,7 @@ struct Row {
   double speedup_vs_kokkos_kernels = 0;
   double max_rel_error = 0;
   double conversion_in_products = 0;
+  double refill_in_products = 0;
 };
 
 /// A plain table of the rows, fastest first, those that refused last, and the line "use <format>".

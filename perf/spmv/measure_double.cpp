@@ -1,4 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "spmv/measure_impl.hpp"
-
-template std::vector<FiligreePerf::Row> FiligreePerf::measure<double>(const Options&);
