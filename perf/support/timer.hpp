@@ -17,6 +17,13 @@ class Timer {
 
   template <class Work>
   double seconds(const Work& work) {
+    return seconds_after([] {}, work);
+  }
+
+  /// Of the work alone, with other work before it.
+  template <class Before, class Work>
+  double seconds_after(const Before& before, const Work& work) {
+    before();
     m_exec.fence();
     Kokkos::Timer timer;
     work();
@@ -45,7 +52,13 @@ class Timer<Kokkos::Cuda> {
 
   template <class Work>
   double seconds(const Work& work) {
+    return seconds_after([] {}, work);
+  }
+
+  template <class Before, class Work>
+  double seconds_after(const Before& before, const Work& work) {
     m_exec.fence();
+    before();
     check(cudaEventRecord(m_begin, m_exec.cuda_stream()));
     work();
     check(cudaEventRecord(m_end, m_exec.cuda_stream()));
@@ -66,6 +79,21 @@ class Timer<Kokkos::Cuda> {
 };
 #endif
 
+/// Work that leaves nothing else in the caches: it writes 256 MiB, several times the last cache of a GPU and
+/// of most hosts.
+template <class ExecutionSpace>
+class CacheFlush {
+ public:
+  explicit CacheFlush(const ExecutionSpace& exec)
+      : m_exec(exec), m_memory("FiligreePerf::flush", std::size_t(256) << 17) {}
+  void operator()() const { Kokkos::deep_copy(m_exec, m_memory, ++m_value); }
+
+ private:
+  ExecutionSpace m_exec;
+  Kokkos::View<double*, typename ExecutionSpace::device_type> m_memory;
+  mutable double m_value = 0;
+};
+
 inline double median(std::vector<double> values) {
   if (values.empty()) return 0;
   const std::size_t middle = values.size() / 2;
@@ -85,6 +113,19 @@ double median_seconds(const ExecutionSpace& exec, const Work& work, double budge
   while (times.size() < 5 || (total < budget && times.size() < 200)) {
     times.push_back(timer.seconds(work));
     total += times.back();
+  }
+  return median(times);
+}
+
+/// Median seconds of 30 runs of the work after two to warm up, each with cold caches.
+template <class ExecutionSpace, class Work>
+double median_cold_seconds(const ExecutionSpace& exec, const CacheFlush<ExecutionSpace>& flush,
+                           const Work& work) {
+  Timer<ExecutionSpace> timer(exec);
+  std::vector<double> times;
+  for (int i = 0; i < 32; ++i) {
+    const double seconds = timer.seconds_after(flush, work);
+    if (i >= 2) times.push_back(seconds);
   }
   return median(times);
 }

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_PERF_SUPPORT_GENERATED_HPP
+#define FILIGREE_PERF_SUPPORT_GENERATED_HPP
+
+#include <cmath>
+#include <cstdint>
+
+#include <filigree/core/row_map.hpp>
+
+namespace FiligreePerf {
+
+/// A number in [0, 1) that depends on the seed alone (the finalizer of SplitMix64).
+KOKKOS_INLINE_FUNCTION double random_number(std::uint64_t seed) {
+  seed += 0x9e3779b97f4a7c15u;
+  seed = (seed ^ (seed >> 30)) * 0xbf58476d1ce4e5b9u;
+  seed = (seed ^ (seed >> 27)) * 0x94d049bb133111ebu;
+  seed ^= seed >> 31;
+  return static_cast<double>(seed >> 11) / 9007199254740992.0;
+}
+
+/// Rows of random columns: entry k of a row of n lies anywhere in the k-th of n equal parts of the columns,
+/// so columns are sorted and none comes twice.
+template <class ExecutionSpace, class Crs, class Length>
+struct RandomRows {
+  using execution_space = ExecutionSpace;
+  struct Count {};
+  struct Fill {};
+
+  Length length;
+  std::int64_t columns;
+  // Set by build_crs.
+  typename Crs::non_const_size_type* crs_row_map = nullptr;
+  typename Crs::non_const_ordinal_type* crs_entries = nullptr;
+  typename Crs::non_const_value_type* crs_values = nullptr;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Count, const std::int64_t row) const {
+    crs_row_map[row] = static_cast<typename Crs::non_const_size_type>(length(row));
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(Fill, const std::int64_t row) const {
+    const std::int64_t begin = crs_row_map[row];
+    const std::int64_t count = crs_row_map[row + 1] - begin;
+    for (std::int64_t k = 0; k < count; ++k) {
+      const std::int64_t low = k * columns / count;
+      const std::int64_t high = (k + 1) * columns / count;
+      const auto seed = static_cast<std::uint64_t>(2 * (begin + k));
+      crs_entries[begin + k] = static_cast<typename Crs::non_const_ordinal_type>(
+          low + static_cast<std::int64_t>(random_number(seed) * static_cast<double>(high - low)));
+      crs_values[begin + k] =
+          static_cast<typename Crs::non_const_value_type>(2 * random_number(seed + 1) - 1);
+    }
+  }
+};
+
+/// All rows have this many entries.
+struct EqualRows {
+  std::int64_t count;
+  KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t) const { return count; }
+};
+
+/// The number of rows of at least n entries falls as n^-1.1, from `shortest` to `longest`.
+struct PowerLawRows {
+  double shortest;
+  double longest;
+  KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t row) const {
+    // Seeds far from those of the entries.
+    const double u = 1.0 - random_number(static_cast<std::uint64_t>(row) + (std::uint64_t(1) << 60));
+    const double length = shortest * std::pow(u, -1.0 / 1.1);
+    return static_cast<std::int64_t>(length < longest ? length : longest);
+  }
+};
+
+/// A matrix of random columns and values, the same on every run.
+template <class Crs, class Length>
+Crs random_matrix(std::int64_t rows, std::int64_t columns, const Length& length) {
+  using execution_space = typename Crs::execution_space;
+  using ordinal = typename Crs::non_const_ordinal_type;
+  using Rows = RandomRows<execution_space, Crs, Length>;
+  return Filigree::Impl::build_crs<Crs, typename Rows::Count, typename Rows::Fill>(
+      execution_space(), "random", static_cast<ordinal>(rows), static_cast<ordinal>(columns),
+      Rows{length, columns});
+}
+
+}  // namespace FiligreePerf
+
+#endif

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// filigree_targets: do the speed targets hold on this machine? The matrices, the peers and what must be
+// reached are those of an NVIDIA H200, or on a host those that an application gives up nothing by.
+#include <cstring>
+#include <Filigree.hpp>
+#include <functional>
+#include <iostream>
+#include <stdexcept>
+
+#include "support/command_line.hpp"
+#include "support/generated.hpp"
+#include "support/read_bandwidth.hpp"
+#include "support/repeat.hpp"
+#include "targets/measurement.hpp"
+#include "targets/targets.hpp"
+
+namespace FiligreePerf {
+namespace {
+
+using Execution = Kokkos::DefaultExecutionSpace;
+template <class Scalar>
+using CrsOf = typename SpmvProblem<Scalar>::crs_type;
+
+struct Options {
+  std::string matrices;
+  std::vector<std::string> only;
+};
+
+struct Section {
+  const char* name;
+  std::function<void(Report&, const Options&, double bandwidth)> run;
+};
+
+std::string usage(const std::vector<Section>& sections) {
+  std::string names;
+  for (const Section& section : sections)
+    names += (names.empty() ? "" : ",") + std::string(section.name);
+  return "filigree_targets: checks the speed targets, with a line for each and exit code 1 if one does not "
+         "hold\n"
+         "  --matrices=FOLDER       with bcsstk33.mtx.gz and the others that the sections name; without it\n"
+         "                          these sections use generated matrices alone\n"
+         "  --only=" +
+         names +
+         "\n"
+         "                          the sections to run, all by default\n"
+         "and the flags of Kokkos.\n";
+}
+
+// ---- structured grids -------------------------------------------------------------------------------------
+
+struct GridCase {
+  std::int64_t cells;
+  int dimensions;
+  int dof;
+};
+
+std::string grid_name(const GridCase& grid) {
+  return (grid.dimensions == 2 ? "5pt " : "7pt ") + std::to_string(grid.cells) + "^" +
+         std::to_string(grid.dimensions) + " b=" + std::to_string(grid.dof);
+}
+
+template <class Scalar>
+CrsOf<Scalar> grid_matrix(const GridCase& grid, const Filigree::Stencil& stencil) {
+  Progress progress("making the matrix " + grid_name(grid));
+  const std::array<std::int64_t, 3> cells = {grid.cells, grid.cells, grid.dimensions == 3 ? grid.cells : 1};
+  const auto crs = Filigree::StencilProblem<>(cells, stencil, grid.dof).template crs<CrsOf<Scalar>>();
+  Kokkos::fence();
+  return crs;
+}
+
+template <class Scalar>
+CrsOf<Scalar> grid_matrix(const GridCase& grid) {
+  return grid_matrix<Scalar>(
+      grid, grid.dimensions == 2 ? Filigree::Stencil::five_point() : Filigree::Stencil::seven_point());
+}
+
+template <class Scalar>
+void grids(Report& report, const std::string& scalar, const std::vector<GridCase>& cases, double bandwidth,
+           double fraction, double over_cusparse, double over_bsr) {
+  for (const GridCase& grid : cases) {
+    const std::string name = grid_name(grid) + " " + scalar;
+    const Measurement m = measure_problem<Scalar>(
+        report, name, grid_matrix<Scalar>(grid), grid.dof, bandwidth, true, [](const std::string& candidate) {
+          return candidate == "cds" || candidate == "dia" || candidate == "crs" || candidate == "bsr" ||
+                 candidate.rfind("cusparse", 0) == 0 || candidate == "kokkos_kernels_merge";
+        });
+    report.at_least("cds, " + name + ": of read bandwidth", fraction, m.fraction_of_read("cds", bandwidth));
+    report.at_least("cds, " + name + ": times best cuSPARSE CSR", over_cusparse,
+                    m.best_cusparse_csr() / m.seconds("cds"));
+    if (grid.dof > 1)
+      report.at_least("cds, " + name + ": times Kokkos Kernels' BSR", over_bsr,
+                      m.seconds("bsr") / m.seconds("cds"));
+  }
+}
+
+void all_grids(Report& report, const Options&, double bandwidth) {
+  grids<double>(report, "double",
+                {{256, 3, 1},
+                 {4096, 2, 1},
+                 {160, 3, 2},
+                 {128, 3, 3},
+                 {100, 3, 4},
+                 {1024, 2, 4},
+                 {100, 3, 5},
+                 {64, 3, 8}},
+                bandwidth, 0.96, 2.0, 1.08);
+  grids<float>(report, "float", {{256, 3, 1}, {100, 3, 4}, {80, 3, 8}}, bandwidth, 0.93, 2.4, 1.12);
+}
+
+/// Every block size, with about 60M entries.
+template <class Scalar>
+void blocks(Report& report, const std::string& scalar, double bandwidth) {
+  for (int dof = 1; dof <= 16; ++dof) {
+    const auto cells = static_cast<std::int64_t>(std::cbrt(60e6 / (7.0 * dof * dof)));
+    const GridCase grid = {cells, 3, dof};
+    const std::string name = grid_name(grid) + " " + scalar;
+    const Measurement m =
+        measure_problem<Scalar>(report, name, grid_matrix<Scalar>(grid), dof, bandwidth, false,
+                                [](const std::string& candidate) { return candidate == "cds"; });
+    report.at_least("cds, " + name + ": of read bandwidth", 0.85, m.fraction_of_read("cds", bandwidth));
+  }
+}
+
+void all_blocks(Report& report, const Options&, double bandwidth) {
+  blocks<double>(report, "double", bandwidth);
+  blocks<float>(report, "float", bandwidth);
+}
+
+// ---- general matrices -------------------------------------------------------------------------------------
+
+struct NamedMatrix {
+  std::string name;
+  std::function<CrsOf<double>()> make;
+};
+
+/// A file of the folder, repeated along the diagonal to about 20M entries.
+NamedMatrix from_file(const Options& options, const std::string& name) {
+  return {name, [=]() {
+            Progress progress("reading " + name);
+            const auto crs =
+                Filigree::read_matrix_market<CrsOf<double>>(options.matrices + "/" + name + ".mtx.gz");
+            return repeated(crs, std::max<std::int64_t>(1, (20000000 + crs.nnz() / 2) / crs.nnz()));
+          }};
+}
+
+std::vector<NamedMatrix> regular_matrices(const Options& options) {
+  std::vector<NamedMatrix> result;
+  if (!options.matrices.empty())
+    for (const char* name : {"bcsstk33", "bcsstk24", "qh1484", "wave"})
+      result.push_back(from_file(options, name));
+  const auto twenty_seven = Filigree::Stencil::twenty_seven_point();
+  result.push_back({"27-point 100^3", [=]() { return grid_matrix<double>({100, 3, 1}, twenty_seven); }});
+  result.push_back({"27-point 60^3 b=3", [=]() { return grid_matrix<double>({60, 3, 3}, twenty_seven); }});
+  result.push_back({"7-point 160^3", []() { return grid_matrix<double>({160, 3, 1}); }});
+  result.push_back(
+      {"dense 4000", []() { return random_matrix<CrsOf<double>>(4000, 4000, EqualRows{4000}); }});
+  result.push_back(
+      {"random, 16 a row", []() { return random_matrix<CrsOf<double>>(1250000, 1250000, EqualRows{16}); }});
+  return result;
+}
+
+std::vector<NamedMatrix> long_row_matrices(const Options& options) {
+  std::vector<NamedMatrix> result;
+  if (!options.matrices.empty())
+    for (const char* name : {"memplus", "rajat19", "astro-ph"})
+      result.push_back(from_file(options, name));
+  for (const auto longest : {1000, 85000})
+    result.push_back({"power law to " + std::to_string(longest), [=]() {
+                        return random_matrix<CrsOf<double>>(1500000, 1500000,
+                                                            PowerLawRows{3.0, static_cast<double>(longest)});
+                      }});
+  return result;
+}
+
+bool is_ell_family(const Measured& one) {
+  return !one.is_peer &&
+         (is_variant_of(one.name, "ell") || one.name == "ellpack" || one.name.rfind("ellr_", 0) == 0 ||
+          is_variant_of(one.name, "sell") || is_variant_of(one.name, "jds"));
+}
+
+/// Worst conversion and refill of a kind of format over the problems.
+struct Costs {
+  double conversion = std::numeric_limits<double>::quiet_NaN();
+  double sorted_conversion = std::numeric_limits<double>::quiet_NaN();
+  double hybrid_conversion = std::numeric_limits<double>::quiet_NaN();
+  double refill = std::numeric_limits<double>::quiet_NaN();
+
+  void add(const Measurement& m) {
+    for (const Measured& one : m.all) {
+      if (one.is_peer) continue;
+      const bool sorted = is_variant_of(one.name, "jds") || one.name.find("_sorted") != std::string::npos;
+      const bool hybrid = is_variant_of(one.name, "hyb") || is_variant_of(one.name, "hec");
+      if (sorted)
+        raise(sorted_conversion, one.conversion_in_products);
+      else if (hybrid)
+        raise(hybrid_conversion, one.conversion_in_products);
+      else if (is_ell_family(one) || one.name == "cds" || one.name == "dia")
+        raise(conversion, one.conversion_in_products);
+      raise(refill, one.refill_in_products);
+    }
+  }
+
+ private:
+  static void raise(double& to, double value) {
+    if (!(value <= to)) to = value;
+  }
+};
+
+void add_costs(Report& report, const std::string& where, const Costs& costs) {
+  report.at_most(where + ": conversion to ELL, SELL, DIA, CDS, products", 8, costs.conversion);
+  report.at_most(where + ": conversion to HYB, HEC, products", 12, costs.hybrid_conversion);
+  report.at_most(where + ": conversion with sorting, products", 25, costs.sorted_conversion);
+  report.at_most(where + ": refill, products", 3, costs.refill);
+}
+
+/// All of ours but those whose blocks or diagonals a general matrix does not have, and all peers.
+bool suits_general(const std::string& name) {
+  return name != "cds" && name != "bsr" && name != "bell" && name != "dia" && name != "cusparse_bsr";
+}
+
+void regular(Report& report, const Options& options, double bandwidth) {
+  std::vector<double> ratios;
+  Costs costs;
+  for (const NamedMatrix& matrix : regular_matrices(options)) {
+    const Measurement m =
+        measure_problem<double>(report, matrix.name, matrix.make(), 1, bandwidth, true, suits_general);
+    const double best = m.best(is_ell_family);
+    ratios.push_back(m.best_cusparse_csr() / best);
+    costs.add(m);
+    report.at_least("best of ELL's family, " + matrix.name + ": times cuSPARSE SELL", 1.0,
+                    m.seconds("cusparse_sell") / best);
+    report.out() << "  times best cuSPARSE CSR " << ratios.back() << std::endl;
+  }
+  report.at_least("best of ELL's family: times best cuSPARSE CSR, geometric mean", 1.35,
+                  geometric_mean(ratios));
+  add_costs(report, "regular rows", costs);
+}
+
+void long_rows(Report& report, const Options& options, double bandwidth) {
+  std::vector<double> ratios;
+  Costs costs;
+  for (const NamedMatrix& matrix : long_row_matrices(options)) {
+    const Measurement m =
+        measure_problem<double>(report, matrix.name, matrix.make(), 1, bandwidth, true, suits_general);
+    ratios.push_back(m.best_cusparse_csr() / m.best([](const Measured& one) { return !one.is_peer; }));
+    costs.add(m);
+    report.at_least("best format, " + matrix.name + ": times best cuSPARSE CSR", 0.9, ratios.back());
+  }
+  report.at_least("best format, long rows: times best cuSPARSE CSR, geometric mean", 1.0,
+                  geometric_mean(ratios));
+  add_costs(report, "long rows", costs);
+}
+
+// ---- several columns --------------------------------------------------------------------------------------
+
+template <template <class, class, class, class, class> class Format>
+void columns_of(Report& report, const std::string& name, const CrsOf<double>& crs,
+                const Filigree::convert_options_t<Format, CrsOf<double>>& options) {
+  const auto A = Filigree::convert<Format>(crs, options);
+  const Execution exec;
+  const CacheFlush<Execution> flush(exec);
+  const auto seconds = [&](int columns) {
+    const Kokkos::View<double**, Kokkos::LayoutLeft, Execution::device_type> x("x", crs.numCols(), columns);
+    const Kokkos::View<double**, Kokkos::LayoutLeft, Execution::device_type> y("y", crs.numRows(), columns);
+    Kokkos::deep_copy(x, 1.0);
+    return median_cold_seconds(exec, flush, [&]() { Filigree::spmv("N", 1.0, A, x, 0.0, y); });
+  };
+  const double single = seconds(1);
+  for (const int columns : {2, 4, 8, 16}) {
+    const double ratio = columns * single / seconds(columns);
+    report.out() << name << ", " << columns << " columns: " << ratio << " times single products" << std::endl;
+    if (columns == 8) report.at_least(name + ", 8 columns: times single products", 3.0, ratio);
+  }
+}
+
+void columns(Report& report, const Options&, double) {
+  report.out() << '\n';
+  const auto crs = grid_matrix<double>({100, 3, 4});
+  Filigree::CdsOptions cds;
+  cds.block_size = 4;
+  columns_of<Filigree::CdsMatrix>(report, "cds, 7pt 100^3 b=4 double", crs, cds);
+  columns_of<Filigree::SellMatrix>(report, "sell, 7pt 100^3 b=4 double", crs, {});
+}
+
+// ---- small matrices ---------------------------------------------------------------------------------------
+
+void small(Report& report, const Options& options, double bandwidth) {
+  std::vector<NamedMatrix> matrices = {{"7-point 32^3 b=2", []() {
+                                          return grid_matrix<double>({32, 3, 2});
+                                        }}};
+  if (!options.matrices.empty())
+    for (const char* name : {"bcsstk24", "memplus"})
+      matrices.push_back({name, [=]() {
+                            return Filigree::read_matrix_market<CrsOf<double>>(options.matrices + "/" + name +
+                                                                               ".mtx.gz");
+                          }});
+  for (const NamedMatrix& matrix : matrices) {
+    const Measurement m =
+        measure_problem<double>(report, matrix.name + ", small", matrix.make(), 1, bandwidth, false,
+                                [](const std::string& candidate) { return suits_general(candidate); });
+    report.at_least("best format, " + matrix.name + " (small): times best cuSPARSE CSR", 1.0,
+                    m.best_cusparse_csr() / m.best([](const Measured& one) { return !one.is_peer; }));
+  }
+}
+
+// ---- hosts ------------------------------------------------------------------------------------------------
+
+void host(Report& report, const Options& options, double bandwidth) {
+  std::vector<NamedMatrix> matrices = {
+      {"27-point 60^3",
+       []() {
+         return grid_matrix<double>({60, 3, 1}, Filigree::Stencil::twenty_seven_point());
+       }},
+      {"7-point 64^3 b=4", []() {
+         return grid_matrix<double>({64, 3, 4});
+       }}};
+  if (!options.matrices.empty())
+    for (const char* name : {"bcsstk33", "qh1484"})
+      matrices.push_back(from_file(options, name));
+  for (const NamedMatrix& matrix : matrices) {
+    const bool blocks = matrix.name.find("b=4") != std::string::npos;
+    const Measurement m = measure_problem<double>(
+        report, matrix.name, matrix.make(), blocks ? 4 : 1, bandwidth, false,
+        [&](const std::string& candidate) { return blocks || suits_general(candidate); });
+    const double crs = m.seconds("crs");
+    for (const Measured& one : m.all)
+      if (!one.is_peer && one.name != "crs" && one.name != "bsr")
+        report.at_most(one.name + ", " + matrix.name + ": times of Kokkos Kernels' CRS",
+                       one.name == "cds" ? 1.0 : 1.3, one.seconds / crs);
+  }
+}
+
+std::vector<Section> sections() {
+  if (!Filigree::Impl::runs_on_gpu_v<Execution>) return {{"host", host}};
+  return {{"grids", all_grids},     {"blocks", all_blocks}, {"regular", regular},
+          {"long_rows", long_rows}, {"columns", columns},   {"small", small}};
+}
+
+Options parse(int argc, char** argv, const std::vector<Section>& all) {
+  Options options;
+  std::vector<std::string> known;
+  for (const Section& section : all)
+    known.emplace_back(section.name);
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument.rfind("--matrices=", 0) == 0) {
+      options.matrices = argument.substr(11);
+    } else if (argument.rfind("--only=", 0) == 0) {
+      options.only = split(argument.substr(7), ',');
+      for (const std::string& name : options.only)
+        check_word("--only", name, known);
+    } else if (argument.rfind("--kokkos", 0) != 0) {
+      Filigree::Impl::fail<std::invalid_argument>("\"", argument,
+                                                  "\" is no flag of this tool; --help lists them.");
+    }
+  }
+  return options;
+}
+
+}  // namespace
+}  // namespace FiligreePerf
+
+int main(int argc, char** argv) {
+  using namespace FiligreePerf;
+  const std::vector<Section> all = sections();
+  for (int i = 1; i < argc; ++i)
+    if (std::strcmp(argv[i], "--help") == 0) {
+      std::cout << usage(all);
+      return 0;
+    }
+  try {
+    const Options options = parse(argc, argv, all);
+    Kokkos::ScopeGuard kokkos(argc, argv);
+    const double bandwidth = read_bandwidth(Execution());
+    std::cout << "read bandwidth " << 1e-9 * bandwidth << " GB/s" << std::endl;
+    Report report(std::cout);
+    for (const Section& section : all)
+      if (options.only.empty() ||
+          std::find(options.only.begin(), options.only.end(), section.name) != options.only.end())
+        section.run(report, options, bandwidth);
+    std::cout << '\n';
+    return report.print() ? 0 : 1;
+  } catch (const std::exception& error) {
+    std::cerr << "filigree_targets: " << error.what() << std::endl;
+    return 1;
+  }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_PERF_TARGETS_TARGETS_HPP
+#define FILIGREE_PERF_TARGETS_TARGETS_HPP
+
+#include <cmath>
+#include <limits>
+#include <ostream>
+#include <string>
+#include <vector>
+
+namespace FiligreePerf {
+
+/// A figure that must be reached: at least, or at most, so much.
+struct Target {
+  std::string what;
+  bool at_least = true;
+  double required = 0;
+  double measured = std::numeric_limits<double>::quiet_NaN();  ///< NaN if it could not be measured
+
+  /// Not what could not be measured.
+  bool held() const { return at_least ? measured >= required : measured <= required; }
+};
+
+/// The targets as they are measured.
+class Report {
+ public:
+  explicit Report(std::ostream& out) : m_out(out) {}
+
+  void at_least(const std::string& what, double required, double measured) {
+    m_targets.push_back({what, true, required, measured});
+  }
+  void at_most(const std::string& what, double required, double measured) {
+    m_targets.push_back({what, false, required, measured});
+  }
+  /// What is measured on the way, line by line.
+  std::ostream& out() const { return m_out; }
+  /// A line a target. Gives back whether there are any and all hold.
+  bool print() const;
+
+ private:
+  std::ostream& m_out;
+  std::vector<Target> m_targets;
+};
+
+inline double geometric_mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values)
+    sum += std::log(value);
+  return values.empty() ? std::numeric_limits<double>::quiet_NaN()
+                        : std::exp(sum / static_cast<double>(values.size()));
+}
+
+}  // namespace FiligreePerf
+
+#endif
