@@ -46,6 +46,8 @@ void check_spmv(Mode mode, const Matrix& A, const XView& x, const YView& y) {
       column_count(x) != column_count(y))
     fail<std::invalid_argument>("Filigree::spmv: the extents do not fit: ", describe(), "; x must have ",
                                 x_rows, " rows, y ", y_rows, " rows and as many columns as x.");
+  check_row_stride("Filigree::spmv", "x", x);
+  check_row_stride("Filigree::spmv", "y", y);
   if (aliased(x, y))
     fail<std::invalid_argument>("Filigree::spmv: x and y share memory: ", describe(),
                                 "; y must not overlap x, which is read while y is written.");
@@ -128,7 +130,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> spmv(const E
   }
   if constexpr (Impl::has_own_kernel_v<Matrix>) {
     const auto x_view = Impl::multi_vector(x);
-    const Impl::MultiVector<const x_type> x_vector{x_view.data, x_view.row_stride, x_view.column_stride};
+    const Impl::MultiVector<const x_type> x_vector{x_view.data, x_view.row_bytes, x_view.column_stride};
     const auto launch = [&](auto most_columns, int first, int count) {
       using Operands = Impl::SpmvOperands<typename MatrixTraits<Matrix>::value_type, x_type, y_type,
                                           decltype(most_columns)::value>;

@@ -4,26 +4,39 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <type_traits>
 
+#include "filigree/core/error.hpp"
 #include "filigree/core/kokkos_versions.hpp"
 
 namespace Filigree {
 namespace Impl {
 
-/// x or y of a product as kernels see it: a pointer and two strides in elements. One type for all layouts,
-/// ranks and memory traits keeps one kernel for all of them, and 64-bit strides cannot overflow.
+/// x or y of a product as kernels see it: a pointer and two strides. One type for all layouts, ranks and
+/// memory traits keeps one kernel for all of them.
 template <class T>
 struct MultiVector {
   T* data;
-  std::int64_t row_stride;
+  /// Bytes from one row to the next. In bytes and 32 bits, as a GPU then gets the place of a 32-bit row by
+  /// one instruction, a product of two 32-bit numbers added to a 64-bit one. spmv checks that they suffice.
+  int row_bytes;
+  /// Elements from one column to the next.
   std::int64_t column_stride;
 
-  KOKKOS_FORCEINLINE_FUNCTION T& operator()(std::int64_t row, std::int64_t column) const {
-    return data[row * row_stride + column * column_stride];
+  template <class Row>
+  KOKKOS_FORCEINLINE_FUNCTION T& operator()(Row row, std::int64_t column) const {
+    using byte = std::conditional_t<std::is_const<T>::value, const char, char>;
+    return *reinterpret_cast<T*>(reinterpret_cast<byte*>(data + column * column_stride) +
+                                 static_cast<std::int64_t>(row) * row_bytes);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_stride() const {
+    return row_bytes / static_cast<int>(sizeof(T));
   }
   /// The same rows from the given column on.
   MultiVector from_column(std::int64_t column) const {
-    return {data + column * column_stride, row_stride, column_stride};
+    return {data + column * column_stride, row_bytes, column_stride};
   }
 };
 
@@ -32,11 +45,27 @@ std::int64_t column_count(const View& view) {
   return static_cast<int>(View::rank) == 1 ? 1 : static_cast<std::int64_t>(view.extent(1));
 }
 
+/// Bytes from one row of a View to the next; nothing where there is no next.
+template <class View>
+std::int64_t row_bytes(const View& view) {
+  return view.extent(0) < 2 ? 0 : static_cast<std::int64_t>(view.stride(0)) * sizeof(*view.data());
+}
+
+/// Throws std::invalid_argument for a View whose rows are further apart than a MultiVector can tell.
+template <class View>
+void check_row_stride(const char* function, const char* name, const View& view) {
+  constexpr std::int64_t most = std::numeric_limits<int>::max();
+  if (row_bytes(view) > most)
+    fail<std::invalid_argument>(function, ": the rows of ", name, " are ", row_bytes(view),
+                                " bytes apart; they must be at most ", most, " apart.");
+}
+
+/// The View as kernels see it, its row stride checked.
 template <class View>
 MultiVector<typename View::value_type> multi_vector(const View& view) {
   std::int64_t column_stride = 0;
   if constexpr (static_cast<int>(View::rank) == 2) column_stride = static_cast<std::int64_t>(view.stride(1));
-  return {view.data(), static_cast<std::int64_t>(view.stride(0)), column_stride};
+  return {view.data(), static_cast<int>(row_bytes(view)), column_stride};
 }
 
 /// Whether an element of x shares memory with an element of y. Exact where both have the strides of one
@@ -55,17 +84,19 @@ bool aliased(const XView& x, const YView& y) {
 
   const auto xs = multi_vector(x);
   const auto ys = multi_vector(y);
+  const auto x_stride = static_cast<std::int64_t>(x.stride(0));
   const std::int64_t bytes =
       static_cast<std::int64_t>(range_begin(y)) - static_cast<std::int64_t>(range_begin(x));
   const std::int64_t size = sizeof(*xs.data);
   const bool same_lattice = sizeof(*xs.data) == sizeof(*ys.data) && bytes % size == 0 &&
-                            xs.row_stride == ys.row_stride && xs.column_stride == ys.column_stride;
-  if (!same_lattice || xs.row_stride == 0) return true;
+                            x_stride == static_cast<std::int64_t>(y.stride(0)) &&
+                            xs.column_stride == ys.column_stride;
+  if (!same_lattice || x_stride == 0) return true;
   const std::int64_t offset = bytes / size;
   for (std::int64_t column = 1 - column_count(y); column < column_count(x); ++column) {
     const std::int64_t rest = offset - column * xs.column_stride;
-    if (rest % xs.row_stride != 0) continue;
-    const std::int64_t row = rest / xs.row_stride;
+    if (rest % x_stride != 0) continue;
+    const std::int64_t row = rest / x_stride;
     if (row > -static_cast<std::int64_t>(y.extent(0)) && row < static_cast<std::int64_t>(x.extent(0)))
       return true;
   }

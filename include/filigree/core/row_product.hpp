@@ -39,16 +39,53 @@ struct Kokkos::reduction_identity<Filigree::Impl::RowSums<Operands>> {
 namespace Filigree {
 namespace Impl {
 
+/// Entries whose loads a lane of a GPU has under way at once. Those of a row of a 7-point grid fit: none
+/// waits for another.
+constexpr int entries_under_way = 8;
+
+/// sums += the products of entries first to first + entries_under_way - 1 of a run, or where not Whole of
+/// those that the run has, in its order. All values and columns are loaded, then all of x: a lane waits twice
+/// and not once for each entry. What is not there, and padding, adds 0 * 0.
+template <bool Padded, bool Conjugate, bool Whole, class Operands, class Run>
+KOKKOS_FORCEINLINE_FUNCTION void add_batch(const Operands& operands, typename Operands::sums_type& sums,
+                                           const Run& run, const std::int64_t first) {
+  using column_type = decltype(run.column_once(0));
+  using value_type = decltype(run.value_once(0));
+  constexpr int size = entries_under_way;
+  column_type columns[size];
+  value_type values[size];
+  FILIGREE_UNROLL(8)
+  for (int u = 0; u < size; ++u) {
+    const bool is_there = Whole || first + u < run.count;
+    columns[u] = is_there ? run.column_once(first + u) : column_type(-1);
+    values[u] = is_there ? run.value_once(first + u) : value_type(0);
+  }
+  operands.template add_batch<!Whole || Padded, Conjugate>(sums, values, columns);
+}
+
 /// sums += the products of a run, in its order.
-template <bool Padded, bool Conjugate, class Operands, class Run>
+template <bool Gpu, bool Padded, bool Conjugate, class Operands, class Run>
 KOKKOS_FORCEINLINE_FUNCTION void add_run(const Operands& operands, typename Operands::sums_type& sums,
                                          const Run& run) {
-  // Four entries a turn: their loads do not wait for each other.
-  FILIGREE_UNROLL(4)
-  for (std::int64_t j = 0; j < run.count; ++j) {
-    const std::int64_t column = run.column(j);
-    if (!Padded || column >= 0) operands.add(sums, conjugate_if<Conjugate>(run.value(j)), column);
+  std::int64_t j = 0;
+  if constexpr (Gpu) {
+    for (; j + entries_under_way <= run.count; j += entries_under_way)
+      add_batch<Padded, Conjugate, true>(operands, sums, run, j);
+    if (j < run.count) add_batch<Padded, Conjugate, false>(operands, sums, run, j);
+  } else {
+    for (; j < run.count; ++j) {
+      const auto column = run.column_once(j);
+      if (!Padded || column >= 0) operands.add(sums, conjugate_if<Conjugate>(run.value(j)), column);
+    }
   }
+}
+
+/// The same for a row in two places, one run after the other.
+template <bool Gpu, bool Padded, bool Conjugate, class Operands, class First, class Second>
+KOKKOS_FORCEINLINE_FUNCTION void add_run(const Operands& operands, typename Operands::sums_type& sums,
+                                         const JoinedRun<First, Second>& run) {
+  add_run<Gpu, Padded, Conjugate>(operands, sums, run.first);
+  add_run<Gpu, Padded, Conjugate>(operands, sums, run.second);
 }
 
 /// Modes N and C. On a GPU T lanes multiply a row, T being Rows::lanes(): Vector is whether there are more
@@ -70,7 +107,7 @@ struct RowSpmv {
 
   KOKKOS_FORCEINLINE_FUNCTION void row_product(const std::int64_t i) const {
     sums_type sums = {};
-    add_run<Rows::padded, Conjugate>(operands, sums, rows.run(i, 0));
+    add_run<launch::gpu, Rows::padded, Conjugate>(operands, sums, rows.run(i, 0));
     store(sums, i);
   }
 
@@ -80,7 +117,7 @@ struct RowSpmv {
     Kokkos::parallel_reduce(
         Kokkos::ThreadVectorRange(team, rows.lanes()),
         [&](const int lane, RowSums<Operands>& mine) {
-          add_run<Rows::padded, Conjugate>(operands, mine.sums, rows.run(i, lane));
+          add_run<launch::gpu, Rows::padded, Conjugate>(operands, mine.sums, rows.run(i, lane));
         },
         all);
     Kokkos::single(Kokkos::PerThread(team), [&]() { store(all.sums, i); });
@@ -90,7 +127,7 @@ struct RowSpmv {
   KOKKOS_INLINE_FUNCTION void serial_row_product(const std::int64_t i) const {
     sums_type sums = {};
     for (int lane = 0; lane < rows.lanes(); ++lane)
-      add_run<Rows::padded, Conjugate>(operands, sums, rows.run(i, lane));
+      add_run<launch::gpu, Rows::padded, Conjugate>(operands, sums, rows.run(i, lane));
     store(sums, i);
   }
 

@@ -10,7 +10,8 @@
 //   count()         places for rows
 //   target(i)       the row of the matrix that is stored in place i, -1 if none is
 //   lanes()         T, a power of two: entry k of a row is entry k / T of the run of lane k % T
-//   run(i, lane)    the entries of one lane: count, value(j), column(j)
+//   run(i, lane)    the entries of one lane: count, value(j), column(j), and for products value_once(j) and
+//                   column_once(j), which load them for the last time, the column as it is stored
 //
 // and for hosts, where there is no lane but a core that likes streams, if neighbouring rows are neighbours in
 // memory:
@@ -25,6 +26,7 @@
 #include <type_traits>
 
 #include "filigree/core/kokkos_versions.hpp"
+#include "filigree/core/load_once.hpp"
 
 namespace Filigree {
 namespace Impl {
@@ -43,6 +45,15 @@ struct StridedRun {
   }
   KOKKOS_FORCEINLINE_FUNCTION void set_column(std::int64_t j, std::int64_t column) const {
     entries[j * stride] = static_cast<Ordinal>(column);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION auto value_once(std::int64_t j) const { return load_once(values + j * stride); }
+  KOKKOS_FORCEINLINE_FUNCTION auto column_once(std::int64_t j) const {
+    return load_once(entries + j * stride);
+  }
+  /// The entries first, first + step and so on.
+  KOKKOS_FORCEINLINE_FUNCTION StridedRun every(std::int64_t first, std::int64_t step) const {
+    return {values + first * stride, entries + first * stride, stride * step,
+            count > first ? (count - first + step - 1) / step : 0};
   }
 };
 

@@ -2,6 +2,7 @@
 #ifndef FILIGREE_CORE_SPMV_OPERANDS_HPP
 #define FILIGREE_CORE_SPMV_OPERANDS_HPP
 
+#include "filigree/core/launch.hpp"
 #include "filigree/core/multi_vector.hpp"
 #include "filigree/core/scalar.hpp"
 #include "filigree/core/scale.hpp"
@@ -29,20 +30,42 @@ struct SpmvOperands {
   KOKKOS_FORCEINLINE_FUNCTION bool has(int column) const { return Columns == 1 || column < columns; }
 
   /// sums += a * x(row, :)
-  KOKKOS_FORCEINLINE_FUNCTION void add(sums_type& sums, const Scalar& a, std::int64_t row) const {
+  template <class Row>
+  KOKKOS_FORCEINLINE_FUNCTION void add(sums_type& sums, const Scalar& a, Row row) const {
     const auto wide_a = widen<accumulator_type>(a);
     for (int c = 0; c < Columns; ++c)
       if (has(c)) sums[c] += wide_a * widen<accumulator_type>(x(row, c));
   }
 
   /// The same for formats that cannot tell a stored zero from padding: a zero adds nothing, whatever x holds.
-  /// x is loaded first all the same, so that its load does not wait for that of the value.
-  KOKKOS_FORCEINLINE_FUNCTION void add_unless_zero(sums_type& sums, const Scalar& a, std::int64_t row) const {
+  /// The sum is chosen, and not the load of x left out, so that this load does not wait for that of the
+  /// value.
+  template <class Row>
+  KOKKOS_FORCEINLINE_FUNCTION void add_unless_zero(sums_type& sums, const Scalar& a, Row row) const {
     const auto wide_a = widen<accumulator_type>(a);
     for (int c = 0; c < Columns; ++c) {
       if (!has(c)) continue;
-      const accumulator_type product = accumulator_type(wide_a * widen<accumulator_type>(x(row, c)));
-      sums[c] += a == Scalar(0) ? accumulator_type(0) : product;
+      accumulator_type sum = sums[c];
+      sum += wide_a * widen<accumulator_type>(x(row, c));
+      sums[c] = a == Scalar(0) ? sums[c] : sum;
+    }
+  }
+
+  /// sums += values[i] * x(columns[i], :) for all i in turn. With Gaps a column of -1 reads no x, and its
+  /// value must be 0.
+  template <bool Gaps, bool Conjugate, int Size, class Ordinal>
+  KOKKOS_FORCEINLINE_FUNCTION void add_batch(sums_type& sums, const Scalar (&values)[Size],
+                                             const Ordinal (&columns)[Size]) const {
+    for (int c = 0; c < Columns; ++c) {
+      if (!has(c)) continue;
+      X factors[Size];
+      FILIGREE_UNROLL(8)
+      for (int i = 0; i < Size; ++i)
+        factors[i] = !Gaps || columns[i] >= 0 ? x(columns[i], c) : X(0);
+      FILIGREE_UNROLL(8)
+      for (int i = 0; i < Size; ++i)
+        sums[c] +=
+            widen<accumulator_type>(conjugate_if<Conjugate>(values[i])) * widen<accumulator_type>(factors[i]);
     }
   }
 

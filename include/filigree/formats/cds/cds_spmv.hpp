@@ -7,6 +7,7 @@
 
 #include "filigree/core/block_size.hpp"
 #include "filigree/core/launch.hpp"
+#include "filigree/core/load_once.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/core/region.hpp"
 #include "filigree/core/scalar.hpp"
@@ -46,45 +47,92 @@ struct CdsProduct {
   }
 };
 
-/// Modes N and C: one lane an element of y (Godwin et al. 2012, section 3.3). Products are added by ascending
-/// column.
-template <class ExecutionSpace, class Cds, class Operands, int BlockSize, bool Conjugate>
+/// Rows that a lane of a GPU takes, whose values it loads 16 bytes at once: 1 where these would not be of one
+/// block. It takes a number of rows that this divides, and values that begin where 16 bytes do.
+template <class ExecutionSpace, class Scalar, int BlockSize, int Columns>
+constexpr int cds_rows_per_lane() {
+  constexpr int most = sizeof(Scalar) < 16 ? static_cast<int>(16 / sizeof(Scalar)) : 1;
+  constexpr bool one_block = BlockSize == 1 || (BlockSize > 0 && BlockSize % most == 0);
+  return runs_on_gpu_v<ExecutionSpace> && Columns == 1 && one_block ? most : 1;
+}
+
+/// Modes N and C: one lane RowsPerLane elements of y (one in Godwin et al. 2012, section 3.3). Products are
+/// added by ascending column.
+template <class ExecutionSpace, class Cds, class Operands, int BlockSize, bool Conjugate, int RowsPerLane>
 struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   using base = CdsProduct<ExecutionSpace, Cds, Operands, BlockSize>;
   using base::base;
   using typename base::launch;
+  using typename base::ordinal_type;
   using typename base::scalar_type;
   using typename base::sums_type;
+  using pack_type = Pack<scalar_type, RowsPerLane>;
+
+  /// The first column of the block that a diagonal has in a block row. Where it has left the matrix the
+  /// stored values are zeros, so any column will do: clipping costs less than a branch. In the ordinals of
+  /// the matrix, which 32-bit registers hold; none of the differences leaves their range.
+  KOKKOS_FORCEINLINE_FUNCTION ordinal_type clipped_column(ordinal_type block_row, ordinal_type offset) const {
+    const ordinal_type b = static_cast<ordinal_type>(this->block_size());
+    const ordinal_type last_block = static_cast<ordinal_type>(this->columns - 1) / b;
+    offset = offset < -block_row ? -block_row : offset;
+    offset = offset > last_block - block_row ? last_block - block_row : offset;
+    return (block_row + offset) * b;
+  }
+
+  /// Adds the columns first_column to first_column + Count - 1 of a diagonal's blocks, or, where not Whole,
+  /// those of them that a block has.
+  template <int Count, bool Whole>
+  KOKKOS_FORCEINLINE_FUNCTION void add_columns(sums_type (&sums)[RowsPerLane], std::int64_t row,
+                                               ordinal_type block_row, std::int64_t diagonal,
+                                               int first_column) const {
+    const int b = this->block_size();
+    const ordinal_type offset = this->offsets[diagonal];
+    const scalar_type* KOKKOS_RESTRICT value =
+        this->values + (diagonal * b + first_column) * this->rows + row;
+    if constexpr (BlockSize == 1) {
+      const pack_type pack = load_once(reinterpret_cast<const pack_type*>(value));
+      for (int r = 0; r < RowsPerLane; ++r)
+        this->operands.add_unless_zero(sums[r], conjugate_if<Conjugate>(pack.values[r]),
+                                       clipped_column(block_row + r, offset));
+    } else {
+      const ordinal_type column = clipped_column(block_row, offset);
+      const ordinal_type last = static_cast<ordinal_type>(this->columns - 1) - column;
+      FILIGREE_UNROLL(8)
+      for (int i = 0; i < Count; ++i) {
+        const ordinal_type c = static_cast<ordinal_type>(first_column + i);
+        const bool is_there = Whole || c < b;
+        const pack_type pack =
+            is_there ? load_once(reinterpret_cast<const pack_type*>(value + i * this->rows)) : pack_type{};
+        for (int r = 0; r < RowsPerLane; ++r)
+          this->operands.add_unless_zero(sums[r], conjugate_if<Conjugate>(pack.values[r]),
+                                         column + (c < last ? c : last));
+      }
+    }
+  }
 
   /// Adds Count diagonals from the given one on. All their loads are independent: eight values in flight a
   /// lane are what keeps the memory of a GPU busy, so small blocks take several diagonals at once.
   template <int Count>
-  KOKKOS_FORCEINLINE_FUNCTION void add_diagonals(sums_type& sums, std::int64_t row, std::int64_t block_row,
-                                                 std::int64_t first_diagonal) const {
-    const int b = this->block_size();
-    const std::int64_t last_block_column = (this->columns - 1) / b;
+  KOKKOS_FORCEINLINE_FUNCTION void add_diagonals(sums_type (&sums)[RowsPerLane], std::int64_t row,
+                                                 ordinal_type block_row, std::int64_t first_diagonal) const {
     FILIGREE_UNROLL(8)
     for (int i = 0; i < Count; ++i) {
-      // Where a diagonal has left the matrix the stored values are zeros, so any column will do: clipping
-      // costs less than a branch.
-      std::int64_t block_column = block_row + static_cast<std::int64_t>(this->offsets[first_diagonal + i]);
-      block_column = block_column < 0 ? 0 : block_column;
-      block_column = block_column > last_block_column ? last_block_column : block_column;
-      const std::int64_t column = block_column * b;
-      const std::int64_t last = this->columns - 1 - column;
-      const scalar_type* KOKKOS_RESTRICT value = this->values + (first_diagonal + i) * b * this->rows + row;
-      FILIGREE_UNROLL(8)
-      for (int c = 0; c < b; ++c)
-        this->operands.add_unless_zero(sums, conjugate_if<Conjugate>(value[c * this->rows]),
-                                       column + (c < last ? c : last));
+      if constexpr (BlockSize > 0) {
+        add_columns<BlockSize, true>(sums, row, block_row, first_diagonal + i, 0);
+      } else {
+        int c = 0;
+        for (; c + 8 <= this->block_size(); c += 8)
+          add_columns<8, true>(sums, row, block_row, first_diagonal + i, c);
+        if (c < this->block_size()) add_columns<8, false>(sums, row, block_row, first_diagonal + i, c);
+      }
     }
   }
 
   /// Adds the diagonals from d on, at most Most of them, as one batch of just their number: a loop over them
   /// would load one after the other.
   template <int Most>
-  KOKKOS_FORCEINLINE_FUNCTION void add_rest(sums_type& sums, std::int64_t row, std::int64_t block_row,
-                                            std::int64_t d) const {
+  KOKKOS_FORCEINLINE_FUNCTION void add_rest(sums_type (&sums)[RowsPerLane], std::int64_t row,
+                                            ordinal_type block_row, std::int64_t d) const {
     if constexpr (Most > 0) {
       if (this->diagonals - d == Most)
         add_diagonals<Most>(sums, row, block_row, d);
@@ -96,13 +144,15 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   KOKKOS_FORCEINLINE_FUNCTION void row_product(const std::int64_t row) const {
     // Eight values a batch keep enough loads in flight; small blocks take several diagonals for them.
     constexpr int batch = BlockSize == 1 ? 8 : BlockSize == 2 ? 4 : BlockSize == 3 || BlockSize == 4 ? 2 : 1;
-    const std::int64_t block_row = row / this->block_size();
-    sums_type sums = {};
+    const ordinal_type block_row =
+        static_cast<ordinal_type>(row) / static_cast<ordinal_type>(this->block_size());
+    sums_type sums[RowsPerLane] = {};
     std::int64_t d = 0;
     for (; d + batch <= this->diagonals; d += batch)
       add_diagonals<batch>(sums, row, block_row, d);
     add_rest<batch - 1>(sums, row, block_row, d);
-    this->operands.store(sums, row);
+    for (int r = 0; r < RowsPerLane; ++r)
+      this->operands.store(sums[r], row + r);
   }
 
   /// The same sums, in the same order, for the rows first to first + count - 1 on a host: there a core reads
@@ -124,7 +174,7 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
         continue;
       }
       partial_blocks(sums, value, first, count, begin, whole_begin, offset);
-      if (this->operands.x.row_stride == 1)
+      if (this->operands.x.row_stride() == 1)
         whole_blocks<true>(&sums[whole_begin * b - first], value, whole_begin, whole_end, offset);
       else
         whole_blocks<false>(&sums[whole_begin * b - first], value, whole_begin, whole_end, offset);
@@ -143,7 +193,7 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
                                                 const std::int64_t offset) const {
     using accumulator_type = typename Operands::accumulator_type;
     constexpr int b = BlockSize > 0 ? BlockSize : 1;
-    const std::int64_t x_stride = UnitStride ? 1 : this->operands.x.row_stride;
+    const std::int64_t x_stride = UnitStride ? 1 : this->operands.x.row_stride();
     const std::int64_t rows = this->rows;
     for (int column = 0; this->operands.has(column) && column < Operands::most_columns; ++column) {
       const auto* KOKKOS_RESTRICT x = &this->operands.x((begin + offset) * b, column);
@@ -186,7 +236,8 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
     if constexpr (launch::gpu)
-      launch::for_each_row(team, this->rows, [&](const std::int64_t row) { row_product(row); });
+      launch::for_each_row(team, this->rows / RowsPerLane,
+                           [&](const std::int64_t i) { row_product(i * RowsPerLane); });
     else
       launch::for_each_tile(team, this->rows, [&](const std::int64_t first, const std::int64_t count) {
         tile_product(first, count);
@@ -233,12 +284,23 @@ void diagonal_spmv(const ExecutionSpace& exec, const std::string& name, Mode mod
   using Cds = CdsMatrix<S, O, D, M, Z>;
   const std::int64_t extent_of_y =
       static_cast<std::int64_t>(is_transpose(mode) ? cds.numCols() : cds.numRows());
+  const auto launch = [&](const auto& kernel, int rows_per_lane) {
+    using Launch = typename std::decay_t<decltype(kernel)>::launch;
+    Kokkos::parallel_for(name, Launch::policy(exec, extent_of_y / rows_per_lane), kernel);
+  };
   with_mode<S>(mode, [&](auto transpose, auto conjugate) {
     constexpr bool c = decltype(conjugate)::value;
-    using Kernel = std::conditional_t<decltype(transpose)::value,
-                                      CdsSpmvTranspose<ExecutionSpace, Cds, Operands, BlockSize, c>,
-                                      CdsSpmv<ExecutionSpace, Cds, Operands, BlockSize, c>>;
-    Kokkos::parallel_for(name, Kernel::launch::policy(exec, extent_of_y), Kernel(cds, operands));
+    constexpr int packed = cds_rows_per_lane<ExecutionSpace, S, BlockSize, Operands::most_columns>();
+    if constexpr (decltype(transpose)::value) {
+      launch(CdsSpmvTranspose<ExecutionSpace, Cds, Operands, BlockSize, c>(cds, operands), 1);
+    } else {
+      if constexpr (packed > 1)
+        if (extent_of_y % packed == 0 && reinterpret_cast<std::uintptr_t>(cds.values.data()) % 16 == 0) {
+          launch(CdsSpmv<ExecutionSpace, Cds, Operands, BlockSize, c, packed>(cds, operands), packed);
+          return;
+        }
+      launch(CdsSpmv<ExecutionSpace, Cds, Operands, BlockSize, c, 1>(cds, operands), 1);
+    }
   });
 }
 

@@ -181,10 +181,13 @@ auto make_coo(const ExecutionSpace& exec, typename RowView::non_const_value_type
   if (row_count < 0 || column_count < 0)
     Impl::fail<std::invalid_argument>("Filigree::make_coo: the matrix is ", row_count, " x ", column_count,
                                       "; it must have no negative extent.");
+  Impl::check_row_stride("Filigree::make_coo", "rows", rows);
+  Impl::check_row_stride("Filigree::make_coo", "columns", columns);
+  Impl::check_row_stride("Filigree::make_coo", "values", values);
   const auto read_only = [](const auto& view) {
     const auto vector = Impl::multi_vector(view);
     return Impl::MultiVector<const std::remove_pointer_t<decltype(vector.data)>>{
-        vector.data, vector.row_stride, vector.column_stride};
+        vector.data, vector.row_bytes, vector.column_stride};
   };
   Sort work{read_only(rows), read_only(columns), read_only(values), static_cast<std::int64_t>(row_count),
             static_cast<std::int64_t>(column_count)};

@@ -34,26 +34,23 @@ struct HecSpmv {
     Kokkos::parallel_reduce(
         Kokkos::TeamThreadRange(team, launch::team_size),
         [&](const int lane, RowSums<Operands>& mine) {
-          FILIGREE_UNROLL(4)
-          for (std::int64_t j = lane; j < run.count; j += launch::team_size)
-            operands.add(mine.sums, conjugate_if<Conjugate>(run.value(j)), run.column(j));
+          add_run<true, false, Conjugate>(operands, mine.sums, run.first.every(lane, launch::team_size));
+          add_run<true, false, Conjugate>(operands, mine.sums, run.second.every(lane, launch::team_size));
         },
         all);
     Kokkos::single(Kokkos::PerTeam(team), [&]() { operands.store(all.sums, rows.overflow_row(at)); });
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void overflow_row(const std::int64_t at) const {
-    const auto run = rows.run_of_overflow(at);
     sums_type sums = {};
-    add_run<false, Conjugate>(operands, sums, run.first);
-    add_run<false, Conjugate>(operands, sums, run.second);
+    add_run<true, false, Conjugate>(operands, sums, rows.run_of_overflow(at));
     operands.store(sums, rows.overflow_row(at));
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void ell_row(const std::int64_t row) const {
     if (rows.overflows(row)) return;
     sums_type sums = {};
-    add_run<false, Conjugate>(operands, sums, rows.ell.run(row, 0));
+    add_run<true, false, Conjugate>(operands, sums, rows.ell.run(row, 0));
     operands.store(sums, row);
   }
 

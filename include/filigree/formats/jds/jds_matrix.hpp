@@ -109,6 +109,10 @@ struct JaggedRun {
   KOKKOS_FORCEINLINE_FUNCTION void set_column(std::int64_t j, std::int64_t column) const {
     entries[offsets[j]] = static_cast<Ordinal>(column);
   }
+  KOKKOS_FORCEINLINE_FUNCTION auto value_once(std::int64_t j) const { return load_once(values + offsets[j]); }
+  KOKKOS_FORCEINLINE_FUNCTION auto column_once(std::int64_t j) const {
+    return load_once(entries + offsets[j]);
+  }
 };
 
 /// The Rows (core/rows.hpp) of JDS.

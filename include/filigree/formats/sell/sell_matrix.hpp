@@ -167,27 +167,53 @@ namespace Impl {
 /// A 16-bit column that stands for padding.
 constexpr std::uint16_t short_padding = 65535;
 
-/// Entries at equal distances whose columns have 16 bits, or, where there are no such, all of theirs.
+/// Entries at equal distances whose columns have 16 bits.
+template <class Scalar, class Ordinal>
+struct ShortColumns {
+  Scalar* values;
+  std::uint16_t* entries;
+  Ordinal base;
+  std::int64_t stride;
+  std::int64_t count;
+
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal column_of(const std::uint16_t distance) const {
+    return distance == short_padding ? Ordinal(-1) : static_cast<Ordinal>(base + distance);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value(std::int64_t j) const { return values[j * stride]; }
+  KOKKOS_FORCEINLINE_FUNCTION auto value_once(std::int64_t j) const { return load_once(values + j * stride); }
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal column_once(std::int64_t j) const {
+    return column_of(load_once(entries + j * stride));
+  }
+};
+
+/// The same, or, where the slice has no base, entries whose columns are whole.
 template <class Scalar, class Ordinal>
 struct ShortRun {
   Scalar* values;
   Ordinal* entries;
   std::uint16_t* short_entries;
-  std::int64_t base;
+  Ordinal base;
   std::int64_t stride;
   std::int64_t count;
 
+  KOKKOS_FORCEINLINE_FUNCTION bool has_short_columns() const { return base >= 0; }
+  KOKKOS_FORCEINLINE_FUNCTION ShortColumns<Scalar, Ordinal> with_short_columns() const {
+    return {values, short_entries, base, stride, count};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION StridedRun<Scalar, Ordinal> with_whole_columns() const {
+    return {values, entries, stride, count};
+  }
   KOKKOS_FORCEINLINE_FUNCTION Scalar& value(std::int64_t j) const { return values[j * stride]; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t column(std::int64_t j) const {
-    if (base < 0) return static_cast<std::int64_t>(entries[j * stride]);
-    const std::uint16_t distance = short_entries[j * stride];
-    return distance == short_padding ? -1 : base + distance;
+    return static_cast<std::int64_t>(has_short_columns()
+                                         ? with_short_columns().column_of(short_entries[j * stride])
+                                         : entries[j * stride]);
   }
   KOKKOS_FORCEINLINE_FUNCTION void set_column(std::int64_t j, std::int64_t column) const {
-    if (base < 0)
-      entries[j * stride] = static_cast<Ordinal>(column);
-    else
+    if (has_short_columns())
       short_entries[j * stride] = column < 0 ? short_padding : static_cast<std::uint16_t>(column - base);
+    else
+      entries[j * stride] = static_cast<Ordinal>(column);
   }
 };
 

@@ -12,6 +12,16 @@
 namespace Filigree {
 namespace Impl {
 
+/// sums += the products of a run: what columns a slice has is asked once and not for each entry.
+template <bool Gpu, bool Padded, bool Conjugate, class Operands, class Scalar, class Ordinal>
+KOKKOS_FORCEINLINE_FUNCTION void add_run(const Operands& operands, typename Operands::sums_type& sums,
+                                         const ShortRun<Scalar, Ordinal>& run) {
+  if (run.has_short_columns())
+    add_run<Gpu, Padded, Conjugate>(operands, sums, run.with_short_columns());
+  else
+    add_run<Gpu, Padded, Conjugate>(operands, sums, run.with_whole_columns());
+}
+
 /// The product, everything checked and A with entries: L lanes a row.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, Mode mode, const SellMatrix<S, O, D, M, Z>& sell,

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_CORE_LOAD_ONCE_HPP
+#define FILIGREE_CORE_LOAD_ONCE_HPP
+
+#include <cstddef>
+
+#include "filigree/core/kokkos_versions.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+#if defined(__CUDA_ARCH__)
+template <std::size_t Bytes>
+struct StreamedWord;
+template <>
+struct StreamedWord<2> {
+  using type = unsigned short;
+};
+template <>
+struct StreamedWord<4> {
+  using type = unsigned int;
+};
+template <>
+struct StreamedWord<8> {
+  using type = uint2;
+};
+template <>
+struct StreamedWord<16> {
+  using type = uint4;
+};
+#endif
+
+/// *pointer, of 2, 4, 8 or 16 bytes, aligned to its size, that this kernel reads just once: on an NVIDIA GPU
+/// the caches drop it first and keep x; elsewhere a load like any other.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T load_once(const T* pointer) {
+#if defined(__CUDA_ARCH__)
+  using word = typename StreamedWord<sizeof(T)>::type;
+  const word loaded = __ldcs(reinterpret_cast<const word*>(pointer));
+  return reinterpret_cast<const T&>(loaded);
+#else
+  return *pointer;
+#endif
+}
+
+/// Neighbours in memory that are loaded together, 16 bytes at once where Count is chosen for that.
+template <class T, int Count>
+struct alignas(sizeof(T) * Count) Pack {
+  T values[Count];
+};
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif
