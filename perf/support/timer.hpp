@@ -3,6 +3,7 @@
 #define FILIGREE_PERF_SUPPORT_TIMER_HPP
 
 #include <algorithm>
+#include <cstdint>
 #include <Kokkos_Core.hpp>
 #include <vector>
 
@@ -79,19 +80,36 @@ class Timer<Kokkos::Cuda> {
 };
 #endif
 
-/// Work that leaves nothing else in the caches: it writes 256 MiB, several times the last cache of a GPU and
-/// of most hosts.
+/// Reads all of a View. It never writes, as all elements are zero, which the compiler does not know.
+template <class ExecutionSpace>
+struct ReadAll {
+  using execution_space = ExecutionSpace;
+  using view_type = Kokkos::View<double*, typename ExecutionSpace::device_type>;
+  view_type memory;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    if (memory(i) != 0.0) memory(i) = 0.0;
+  }
+};
+
+/// Work that leaves nothing of use in the caches: it reads 512 MiB, several times the last cache of a GPU and
+/// of most hosts. It reads, as written lines would be written back while what comes next is timed.
 template <class ExecutionSpace>
 class CacheFlush {
  public:
+  using policy_type = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
+
   explicit CacheFlush(const ExecutionSpace& exec)
-      : m_exec(exec), m_memory("FiligreePerf::flush", std::size_t(256) << 17) {}
-  void operator()() const { Kokkos::deep_copy(m_exec, m_memory, ++m_value); }
+      : m_exec(exec), m_memory("FiligreePerf::flush", (std::size_t(512) << 20) / sizeof(double)) {}
+  void operator()() const {
+    Kokkos::parallel_for("FiligreePerf::flush",
+                         policy_type(m_exec, 0, static_cast<std::int64_t>(m_memory.extent(0))),
+                         ReadAll<ExecutionSpace>{m_memory});
+  }
 
  private:
   ExecutionSpace m_exec;
-  Kokkos::View<double*, typename ExecutionSpace::device_type> m_memory;
-  mutable double m_value = 0;
+  typename ReadAll<ExecutionSpace>::view_type m_memory;
 };
 
 inline double median(std::vector<double> values) {

@@ -337,7 +337,11 @@ TYPED_TEST(Convert, RefillRefusesOtherPatterns) {
   EXPECT_EQ(host_matrix(Filigree::to_crs(A)), before);
   const auto values_after = host_list(A.values);
   ASSERT_EQ(values_after.size(), values_before.size());
-  EXPECT_EQ(std::memcmp(values_after.data(), values_before.data(), values_after.size() * sizeof(double)), 0);
+  // The ELL part of a hybrid of short rows is empty, and memcmp takes no null pointer.
+  if (!values_before.empty()) {
+    EXPECT_EQ(std::memcmp(values_after.data(), values_before.data(), values_after.size() * sizeof(double)),
+              0);
+  }
 }
 
 TYPED_TEST(Convert, UncheckedInputConvertsTheSame) {

@@ -35,12 +35,13 @@ auto row_range(const ExecutionSpace& exec, std::int64_t rows) {
 /// The launch that gives every team a chunk of consecutive rows, fixed by the type alone so that no launch
 /// asks the device anything. 256 lanes fill an SM of today's NVIDIA GPUs in eight teams and leave 32
 /// registers a lane at full occupancy; more lanes a team only make its last team end later.
-template <class ExecutionSpace, int MostLanes = 256>
+/// A GPU must be able to run TeamsPerSm of them on one SM at once, which limits the registers of a lane.
+template <class ExecutionSpace, int MostLanes = 256, int TeamsPerSm = 1>
 struct RowLaunch {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   static constexpr int team_size = gpu ? MostLanes : 1;
   static constexpr int rows_per_team = gpu ? team_size : 1024;
-  using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_size, 1>>;
+  using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_size, TeamsPerSm>>;
   using member_type = typename policy_type::member_type;
 
   static policy_type policy(const ExecutionSpace& exec, std::int64_t rows) {

@@ -39,19 +39,19 @@ struct Kokkos::reduction_identity<Filigree::Impl::RowSums<Operands>> {
 namespace Filigree {
 namespace Impl {
 
-/// Entries whose loads a lane of a GPU has under way at once. Those of a row of a 7-point grid fit: none
-/// waits for another.
-constexpr int entries_under_way = 8;
+/// Entries whose loads a lane of a GPU has under way at once: as many as 48 registers have room for.
+template <class Scalar>
+constexpr int entries_under_way = sizeof(Scalar) <= 8 ? 6 : 4;
 
-/// sums += the products of entries first to first + entries_under_way - 1 of a run, or where not Whole of
+/// sums += the products of entries_under_way entries of a run from the first one on, or where not Whole of
 /// those that the run has, in its order. All values and columns are loaded, then all of x: a lane waits twice
 /// and not once for each entry. What is not there, and padding, adds 0 * 0.
 template <bool Padded, bool Conjugate, bool Whole, class Operands, class Run>
 KOKKOS_FORCEINLINE_FUNCTION void add_batch(const Operands& operands, typename Operands::sums_type& sums,
-                                           const Run& run, const std::int64_t first) {
+                                           const Run& run, const decltype(Run::count) first) {
   using column_type = decltype(run.column_once(0));
   using value_type = decltype(run.value_once(0));
-  constexpr int size = entries_under_way;
+  constexpr int size = entries_under_way<value_type>;
   column_type columns[size];
   value_type values[size];
   FILIGREE_UNROLL(8)
@@ -67,9 +67,11 @@ KOKKOS_FORCEINLINE_FUNCTION void add_batch(const Operands& operands, typename Op
 template <bool Gpu, bool Padded, bool Conjugate, class Operands, class Run>
 KOKKOS_FORCEINLINE_FUNCTION void add_run(const Operands& operands, typename Operands::sums_type& sums,
                                          const Run& run) {
-  std::int64_t j = 0;
+  decltype(Run::count) j = 0;
   if constexpr (Gpu) {
-    for (; j + entries_under_way <= run.count; j += entries_under_way)
+    constexpr int size = entries_under_way<decltype(run.value_once(0))>;
+    FILIGREE_UNROLL(1)
+    for (; j + size <= run.count; j += size)
       add_batch<Padded, Conjugate, true>(operands, sums, run, j);
     if (j < run.count) add_batch<Padded, Conjugate, false>(operands, sums, run, j);
   } else {
@@ -95,6 +97,7 @@ template <class Launch, class Rows, class Operands, bool Conjugate, bool Vector>
 struct RowSpmv {
   using launch = Launch;
   using sums_type = typename Operands::sums_type;
+  using place_type = place_t<typename Rows::ordinal_type>;
 
   Rows rows;
   Operands operands;
@@ -105,14 +108,16 @@ struct RowSpmv {
     if (row >= 0) operands.store(sums, row);
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void row_product(const std::int64_t i) const {
+  KOKKOS_FORCEINLINE_FUNCTION void row_product(const place_type i) const {
+    // Asked for first, so that no lane waits for it after the products.
+    const std::int64_t row = rows.target(i);
     sums_type sums = {};
     add_run<launch::gpu, Rows::padded, Conjugate>(operands, sums, rows.run(i, 0));
-    store(sums, i);
+    if (row >= 0) operands.store(sums, row);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void row_product(const typename launch::member_type& team,
-                                               const std::int64_t i) const {
+                                               const place_type i) const {
     RowSums<Operands> all;
     Kokkos::parallel_reduce(
         Kokkos::ThreadVectorRange(team, rows.lanes()),
@@ -224,7 +229,7 @@ void row_spmv(const ExecutionSpace& exec, const std::string& name, Mode mode, co
   if (is_transpose(mode)) operands.scale(exec, extent);
   with_mode<typename Rows::scalar_type>(mode, [&](auto transpose, auto conjugate) {
     constexpr bool c = decltype(conjugate)::value;
-    using Launch = RowLaunch<ExecutionSpace>;
+    using Launch = ProductLaunch<ExecutionSpace, Operands>;
     if constexpr (decltype(transpose)::value) {
       launch(RowScatter<Launch, Rows, Operands, c>{rows, operands, 0}, Launch::team_size);
     } else if constexpr (!Launch::gpu || !Rows::has_lanes) {

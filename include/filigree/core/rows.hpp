@@ -31,27 +31,34 @@
 namespace Filigree {
 namespace Impl {
 
-/// Entries at equal distances in memory.
-template <class Scalar, class Ordinal>
+/// The number of a place, and the number of entries of a row, as kernels compute with them: in 32 bits where
+/// the ordinals have no more, since a GPU has no others. Places fill up slices, so there may be more of them
+/// than an ordinal can tell.
+template <class Ordinal>
+using place_t = std::conditional_t<sizeof(Ordinal) <= 4, std::uint32_t, std::int64_t>;
+template <class Ordinal>
+using length_t = std::conditional_t<sizeof(Ordinal) <= 4, std::int32_t, std::int64_t>;
+
+/// Entries at equal distances in memory. Stride has the bits of Length where all entries of a run are near
+/// each other.
+template <class Scalar, class Ordinal, class Length = std::int64_t, class Stride = std::int64_t>
 struct StridedRun {
   Scalar* values;
   Ordinal* entries;
-  std::int64_t stride;
-  std::int64_t count;
+  Stride stride;
+  Length count;
 
-  KOKKOS_FORCEINLINE_FUNCTION Scalar& value(std::int64_t j) const { return values[j * stride]; }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column(std::int64_t j) const {
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value(Length j) const { return values[j * stride]; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column(Length j) const {
     return static_cast<std::int64_t>(entries[j * stride]);
   }
-  KOKKOS_FORCEINLINE_FUNCTION void set_column(std::int64_t j, std::int64_t column) const {
+  KOKKOS_FORCEINLINE_FUNCTION void set_column(Length j, std::int64_t column) const {
     entries[j * stride] = static_cast<Ordinal>(column);
   }
-  KOKKOS_FORCEINLINE_FUNCTION auto value_once(std::int64_t j) const { return load_once(values + j * stride); }
-  KOKKOS_FORCEINLINE_FUNCTION auto column_once(std::int64_t j) const {
-    return load_once(entries + j * stride);
-  }
+  KOKKOS_FORCEINLINE_FUNCTION auto value_once(Length j) const { return load_once(values + j * stride); }
+  KOKKOS_FORCEINLINE_FUNCTION auto column_once(Length j) const { return load_once(entries + j * stride); }
   /// The entries first, first + step and so on.
-  KOKKOS_FORCEINLINE_FUNCTION StridedRun every(std::int64_t first, std::int64_t step) const {
+  KOKKOS_FORCEINLINE_FUNCTION StridedRun every(int first, int step) const {
     return {values + first * stride, entries + first * stride, stride * step,
             count > first ? (count - first + step - 1) / step : 0};
   }
@@ -84,7 +91,8 @@ struct TilePointers {
 
 /// Entries that lane `lane` of 2^log2_lanes has of a row of `length`. By a shift: with a division, SELL of
 /// qh1484 3273 times along the diagonal took 0.232 ms in place of 0.178 (H200, filigree_spmv).
-KOKKOS_FORCEINLINE_FUNCTION std::int64_t entries_of_lane(std::int64_t length, int lane, int log2_lanes) {
+template <class Length>
+KOKKOS_FORCEINLINE_FUNCTION Length entries_of_lane(Length length, int lane, int log2_lanes) {
   return (length - lane + (1 << log2_lanes) - 1) >> log2_lanes;
 }
 

@@ -18,7 +18,7 @@ namespace Impl {
 /// What the kernels of blocked ELL share. BlockSize is b where it is known at compile time, else 0.
 template <class ExecutionSpace, class Bell, class Operands, int BlockSize>
 struct BellProduct {
-  using launch = RowLaunch<ExecutionSpace>;
+  using launch = ProductLaunch<ExecutionSpace, Operands>;
   using scalar_type = typename Bell::value_type;
   using ordinal_type = typename Bell::ordinal_type;
   using sums_type = typename Operands::sums_type;

@@ -167,6 +167,8 @@ template <class Scalar, class Ordinal, bool RowLengths>
 struct EllRows {
   using scalar_type = Scalar;
   using ordinal_type = Ordinal;
+  using place_type = place_t<Ordinal>;
+  using length_type = length_t<Ordinal>;
   static constexpr bool padded = !RowLengths;
   static constexpr bool has_lanes = true;
 
@@ -175,7 +177,7 @@ struct EllRows {
   const Ordinal* row_lengths;
   std::int64_t rows;
   std::int64_t stride;
-  std::int64_t width;
+  length_type width;
   int log2_lanes;
 
   template <class Ell>
@@ -185,18 +187,18 @@ struct EllRows {
         row_lengths(ell.row_lengths.data()),
         rows(static_cast<std::int64_t>(ell.numRows())),
         stride(static_cast<std::int64_t>(ell.stride())),
-        width(static_cast<std::int64_t>(ell.width())),
+        width(static_cast<length_type>(ell.width())),
         log2_lanes(log2_of(ell.lanes_per_row())) {}
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return RowLengths ? rows : stride; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t target(std::int64_t i) const { return i < rows ? i : -1; }
   KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1 << log2_lanes; }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_length(std::int64_t i) const {
-    const std::int64_t length = RowLengths ? static_cast<std::int64_t>(row_lengths[i]) : width;
+  KOKKOS_FORCEINLINE_FUNCTION length_type tile_length(place_type i) const {
+    const length_type length = RowLengths ? static_cast<length_type>(row_lengths[i]) : width;
     return length < width ? length : width;
   }
-  KOKKOS_FORCEINLINE_FUNCTION StridedRun<Scalar, Ordinal> run(std::int64_t i, int lane) const {
-    const std::int64_t start = (i << log2_lanes) + lane;
+  KOKKOS_FORCEINLINE_FUNCTION StridedRun<Scalar, Ordinal, length_type> run(place_type i, int lane) const {
+    const std::int64_t start = (static_cast<std::int64_t>(i) << log2_lanes) + lane;
     return {values + start, entries + start, stride << log2_lanes,
             entries_of_lane(tile_length(i), lane, log2_lanes)};
   }

@@ -123,7 +123,7 @@ template <class Scalar, class Ordinal, class SizeType>
 struct HecRows {
   using scalar_type = Scalar;
   using ordinal_type = Ordinal;
-  using run_type = StridedRun<Scalar, Ordinal>;
+  using run_type = StridedRun<Scalar, Ordinal, length_t<Ordinal>>;
   static constexpr bool padded = false;
   static constexpr bool has_lanes = false;
 

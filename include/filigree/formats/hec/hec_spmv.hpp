@@ -19,7 +19,7 @@ namespace Impl {
 /// of the ELL part that does not overflow. Long rows come first, as they take longest.
 template <class ExecutionSpace, class Rows, class Operands, bool Conjugate>
 struct HecSpmv {
-  using launch = RowLaunch<ExecutionSpace>;
+  using launch = ProductLaunch<ExecutionSpace, Operands>;
   using sums_type = typename Operands::sums_type;
 
   Rows rows;
@@ -79,7 +79,7 @@ template <class ExecutionSpace, class S, class O, class D, class M, class Z, cla
 void spmv_kernel(const ExecutionSpace& exec, Mode mode, const HecMatrix<S, O, D, M, Z>& hec,
                  const Operands& operands) {
   using Rows = HecRows<S, O, Z>;
-  using launch = RowLaunch<ExecutionSpace>;
+  using launch = ProductLaunch<ExecutionSpace, Operands>;
   static const std::string name = label("spmv", "hec");
   const Rows rows(hec);
   if constexpr (launch::gpu) {

@@ -104,7 +104,7 @@ struct HybRows {
   using ordinal_type = Ordinal;
   using ell_rows = EllRows<Scalar, Ordinal, true>;
   using coo_rows = CooEntries<ExecutionSpace, Scalar, Ordinal>;
-  using run_type = StridedRun<Scalar, Ordinal>;
+  using run_type = StridedRun<Scalar, Ordinal, length_t<Ordinal>>;
   static constexpr bool padded = false;
   static constexpr bool has_lanes = false;
 

@@ -170,18 +170,20 @@ constexpr std::uint16_t short_padding = 65535;
 /// Entries at equal distances whose columns have 16 bits.
 template <class Scalar, class Ordinal>
 struct ShortColumns {
+  using length_type = length_t<Ordinal>;
+
   Scalar* values;
   std::uint16_t* entries;
   Ordinal base;
-  std::int64_t stride;
-  std::int64_t count;
+  length_type stride;
+  length_type count;
 
   KOKKOS_FORCEINLINE_FUNCTION Ordinal column_of(const std::uint16_t distance) const {
     return distance == short_padding ? Ordinal(-1) : static_cast<Ordinal>(base + distance);
   }
-  KOKKOS_FORCEINLINE_FUNCTION Scalar& value(std::int64_t j) const { return values[j * stride]; }
-  KOKKOS_FORCEINLINE_FUNCTION auto value_once(std::int64_t j) const { return load_once(values + j * stride); }
-  KOKKOS_FORCEINLINE_FUNCTION Ordinal column_once(std::int64_t j) const {
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value(length_type j) const { return values[j * stride]; }
+  KOKKOS_FORCEINLINE_FUNCTION auto value_once(length_type j) const { return load_once(values + j * stride); }
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal column_once(length_type j) const {
     return column_of(load_once(entries + j * stride));
   }
 };
@@ -189,27 +191,30 @@ struct ShortColumns {
 /// The same, or, where the slice has no base, entries whose columns are whole.
 template <class Scalar, class Ordinal>
 struct ShortRun {
+  using length_type = length_t<Ordinal>;
+
   Scalar* values;
   Ordinal* entries;
   std::uint16_t* short_entries;
   Ordinal base;
-  std::int64_t stride;
-  std::int64_t count;
+  length_type stride;
+  length_type count;
 
   KOKKOS_FORCEINLINE_FUNCTION bool has_short_columns() const { return base >= 0; }
   KOKKOS_FORCEINLINE_FUNCTION ShortColumns<Scalar, Ordinal> with_short_columns() const {
     return {values, short_entries, base, stride, count};
   }
-  KOKKOS_FORCEINLINE_FUNCTION StridedRun<Scalar, Ordinal> with_whole_columns() const {
+  KOKKOS_FORCEINLINE_FUNCTION StridedRun<Scalar, Ordinal, length_type, length_type> with_whole_columns()
+      const {
     return {values, entries, stride, count};
   }
-  KOKKOS_FORCEINLINE_FUNCTION Scalar& value(std::int64_t j) const { return values[j * stride]; }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column(std::int64_t j) const {
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value(length_type j) const { return values[j * stride]; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column(length_type j) const {
     return static_cast<std::int64_t>(has_short_columns()
                                          ? with_short_columns().column_of(short_entries[j * stride])
                                          : entries[j * stride]);
   }
-  KOKKOS_FORCEINLINE_FUNCTION void set_column(std::int64_t j, std::int64_t column) const {
+  KOKKOS_FORCEINLINE_FUNCTION void set_column(length_type j, std::int64_t column) const {
     if (has_short_columns())
       short_entries[j * stride] = column < 0 ? short_padding : static_cast<std::uint16_t>(column - base);
     else
@@ -222,6 +227,8 @@ template <class Scalar, class Ordinal, bool ShortColumns>
 struct SellRows {
   using scalar_type = Scalar;
   using ordinal_type = Ordinal;
+  using place_type = place_t<Ordinal>;
+  using length_type = length_t<Ordinal>;
   static constexpr bool padded = true;
   static constexpr bool has_lanes = true;
 
@@ -234,8 +241,8 @@ struct SellRows {
   const Ordinal* slice_rows;
   const Ordinal* column_bases;
   const std::int64_t* column_offsets;
-  std::int64_t rows;
-  std::int64_t slices;
+  place_type rows;
+  place_type slices;
   int log2_height;
   int log2_lanes;
 
@@ -250,48 +257,53 @@ struct SellRows {
         slice_rows(sell.slice_rows.extent(0) > 0 ? sell.slice_rows.data() : nullptr),
         column_bases(sell.column_bases.data()),
         column_offsets(sell.column_offsets.data()),
-        rows(static_cast<std::int64_t>(sell.numRows())),
-        slices(sell.numSlices()),
+        rows(static_cast<place_type>(sell.numRows())),
+        slices(static_cast<place_type>(sell.numSlices())),
         log2_height(log2_of(sell.slice_height())),
         log2_lanes(log2_of(sell.lanes_per_row())) {}
 
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t slice_of(std::int64_t i) const { return i >> log2_height; }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_in_slice(std::int64_t i) const {
-    return i - (slice_of(i) << log2_height);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_row(std::int64_t slice) const {
-    return slice_rows == nullptr ? slice << log2_height : static_cast<std::int64_t>(slice_rows[slice]);
+  KOKKOS_FORCEINLINE_FUNCTION place_type slice_of(place_type i) const { return i >> log2_height; }
+  KOKKOS_FORCEINLINE_FUNCTION int row_in_slice(place_type i) const {
+    return static_cast<int>(i & ((place_type(1) << log2_height) - 1));
   }
   /// Rows that a slice stores, the ones that fill the last slice included.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t height(std::int64_t slice) const {
-    return slice_rows == nullptr ? std::int64_t(1) << log2_height
-                                 : static_cast<std::int64_t>(slice_rows[slice + 1] - slice_rows[slice]);
+  KOKKOS_FORCEINLINE_FUNCTION int height(place_type slice) const {
+    return slice_rows == nullptr ? 1 << log2_height
+                                 : static_cast<int>(slice_rows[slice + 1] - slice_rows[slice]);
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return slices << log2_height; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const {
+    return static_cast<std::int64_t>(slices) << log2_height;
+  }
   KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1 << log2_lanes; }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t target(std::int64_t i) const {
-    const std::int64_t slice = slice_of(i);
-    const std::int64_t row = first_row(slice) + row_in_slice(i);
-    if (row >= rows || row_in_slice(i) >= height(slice)) return -1;
-    return permutation == nullptr ? row : static_cast<std::int64_t>(permutation[row]);
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t target(place_type i) const {
+    place_type row = i;
+    if (slice_rows != nullptr) {
+      const place_type slice = slice_of(i);
+      if (row_in_slice(i) >= height(slice)) return -1;
+      row = static_cast<place_type>(slice_rows[slice]) + row_in_slice(i);
+    }
+    if (row >= rows) return -1;
+    return static_cast<std::int64_t>(permutation == nullptr ? row
+                                                            : static_cast<place_type>(permutation[row]));
   }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_length(std::int64_t i) const {
-    const std::int64_t slice = slice_of(i);
-    return row_in_slice(i) < height(slice) ? static_cast<std::int64_t>(slice_widths[slice]) : 0;
+  KOKKOS_FORCEINLINE_FUNCTION length_type tile_length(place_type i) const {
+    const place_type slice = slice_of(i);
+    return row_in_slice(i) < height(slice) ? static_cast<length_type>(slice_widths[slice]) : 0;
   }
-  KOKKOS_FORCEINLINE_FUNCTION auto run(std::int64_t i, int lane) const {
-    const std::int64_t slice = slice_of(i);
-    const std::int64_t start = (row_in_slice(i) << log2_lanes) + lane;
-    const std::int64_t stride = height(slice) << log2_lanes;
-    const std::int64_t length = entries_of_lane(tile_length(i), lane, log2_lanes);
+  KOKKOS_FORCEINLINE_FUNCTION auto run(place_type i, int lane) const {
+    const place_type slice = slice_of(i);
+    const int start = (row_in_slice(i) << log2_lanes) + lane;
+    const length_type stride = height(slice) << log2_lanes;
+    const length_type length = entries_of_lane(tile_length(i), lane, log2_lanes);
     Scalar* value = values + slice_offsets[slice] + start;
     if constexpr (ShortColumns) {
       const std::int64_t at = column_offsets[slice] + start;
       return ShortRun<Scalar, Ordinal>{value,  entries + at, short_entries + at, column_bases[slice],
                                        stride, length};
     } else {
-      return StridedRun<Scalar, Ordinal>{value, entries + slice_offsets[slice] + start, stride, length};
+      return StridedRun<Scalar, Ordinal, length_type, length_type>{
+          value, entries + slice_offsets[slice] + start, stride, length};
     }
   }
 };
@@ -302,11 +314,11 @@ struct SellTileRows : SellRows<Scalar, Ordinal, false> {
   using SellRows<Scalar, Ordinal, false>::SellRows;
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t i, std::int64_t most) const {
-    const std::int64_t rest = (std::int64_t(1) << this->log2_height) - this->row_in_slice(i);
+    const std::int64_t rest = (1 << this->log2_height) - this->row_in_slice(i);
     return rest < most ? rest : most;
   }
   KOKKOS_FORCEINLINE_FUNCTION TilePointers<Scalar, Ordinal> tile(std::int64_t i, std::int64_t k) const {
-    const std::int64_t slice = this->slice_of(i);
+    const auto slice = this->slice_of(i);
     const std::int64_t at = this->slice_offsets[slice] + k * this->height(slice) + this->row_in_slice(i);
     return {this->values + at, this->entries + at};
   }
