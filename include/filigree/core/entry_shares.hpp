@@ -14,6 +14,10 @@
 //   values, entries               value and column of each entry
 //   entry_count
 //   row_of(i)                     row of entry i, found by whatever search that takes
+//   mark_rows(share, begin, end, lane, visit)
+//                                 on a GPU: calls visit(i - begin, row) for the entries i of the share, from
+//                                 begin to end - 1, that are the first of their row, or, with marks_all
+//                                 (constexpr), for all; the lanes share the work
 //   row_after(row, i)             row of entry i, row being that of entry i - 1
 //   first_row(share)              row of the first entry of a share
 //   begins(row, i)                whether entry i is the first of its row, row
@@ -26,6 +30,7 @@
 
 #include "filigree/core/allocate_view.hpp"
 #include "filigree/core/launch.hpp"
+#include "filigree/core/load_once.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/core/region.hpp"
 #include "filigree/core/row_product.hpp"
@@ -39,22 +44,21 @@ template <class ExecutionSpace>
 struct ShareLaunch {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   static constexpr int lanes = gpu ? 256 : 1;
-  /// Eight products a lane, whose loads do not wait for each other, are 21 KB of scratch memory a team in
+  /// Eight products a lane, whose loads do not wait for each other, are 27 KB of scratch memory a team in
   /// double: the 228 KB of an SM of an H200 hold the eight teams that its lanes can run.
   static constexpr int entries_per_lane = gpu ? 8 : 2048;
   static constexpr std::int64_t share = lanes * entries_per_lane;
-  using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<lanes, 1>>;
-  using member_type = typename policy_type::member_type;
+  using member_type = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
 
   static std::int64_t shares(std::int64_t entry_count) { return (entry_count + share - 1) / share; }
 };
 
-/// The partial sums that shares carry out, two a share, for up to four columns of the widest scalar type.
+/// The partial sums that shares carry out, two a share, for up to 16 columns of the widest scalar type.
 /// Memory of the matrix, as spmv must not allocate.
 template <class Device>
 using carry_t = Kokkos::View<Kokkos::complex<double>*, Device>;
 
-constexpr int most_carried_columns = 4;
+constexpr int most_carried_columns = 16;
 
 template <class ExecutionSpace>
 std::int64_t carry_elements(std::int64_t entry_count) {
@@ -97,98 +101,177 @@ struct ShareSpmv {
   Operands operands;
   Carry<accumulator_type> carry;
 
+  /// As in ProductLaunch: what was fastest on an H200. Marks of all entries take registers for loads.
+  static constexpr int teams_per_sm = Operands::most_columns > 1 || sizeof(accumulator_type) > 8 ? 1
+                                      : Entries::marks_all                                       ? 4
+                                                                                                 : 6;
+  using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<launch::lanes, teams_per_sm>>;
+
   static constexpr int lanes = launch::lanes;
   static constexpr int entries_per_lane = launch::entries_per_lane;
+  /// Lanes whose heads are added up together, so that a long row is walked along by group.
+  static constexpr int group = 16;
 
-  /// Products lie in scratch memory with a gap after those of each lane: without it, lanes that read theirs
-  /// at once would wait for each other at the same banks.
-  static KOKKOS_FORCEINLINE_FUNCTION int place(int entry) { return entry + entry / entries_per_lane; }
-  static constexpr std::size_t product_bytes = sizeof(accumulator_type) * lanes * (entries_per_lane + 1);
-  static constexpr std::size_t scratch_bytes =
-      launch::gpu ? product_bytes + lanes * (sizeof(accumulator_type) + sizeof(int)) : 0;
+  /// What a team has in scratch memory, all of it in 48 KB. A lane's entries are next to each other, turned
+  /// round by an amount that lets lanes that read theirs at once find them in different banks.
+  struct Scratch {
+    accumulator_type products[lanes * entries_per_lane];
+    /// Of an entry that begins a row, or where the Entries mark all of each: its row's distance from the
+    /// first row of the share, plus 1, or far_row where that is too far. Else 0.
+    std::uint32_t marks[lanes * entries_per_lane];
+    accumulator_type heads[lanes];
+    accumulator_type group_heads[lanes / group];
+    bool passes[lanes];
+    bool group_passes[lanes / group];
 
-  /// On a GPU. All loads of values and columns are of neighbouring lanes, the products go through scratch
-  /// memory, and each lane then sums consecutive ones.
-  KOKKOS_INLINE_FUNCTION void device_share(const typename launch::member_type& team, const std::int64_t share,
-                                           const std::int64_t begin, const std::int64_t end) const {
-    // A copy, as device code has no address of a static member.
-    const std::size_t bytes = scratch_bytes;
-    char* scratch = static_cast<char*>(team.team_shmem().get_shmem_aligned(bytes, alignof(accumulator_type)));
-    auto* products = reinterpret_cast<accumulator_type*>(scratch);
-    auto* heads = reinterpret_cast<accumulator_type*>(scratch + product_bytes);
-    int* passes = reinterpret_cast<int*>(heads + lanes);
-    const int lane = team.team_rank();
-    const std::int64_t first = begin + lane * entries_per_lane;
-    const std::int64_t last = first + entries_per_lane < end ? first + entries_per_lane : end;
+    static KOKKOS_FORCEINLINE_FUNCTION int place(int entry) {
+      const int lane = entry / entries_per_lane;
+      const int turn = static_cast<int>(lane * sizeof(accumulator_type) / 16);
+      return lane * entries_per_lane + (entry + turn) % entries_per_lane;
+    }
+  };
+  static constexpr std::size_t scratch_bytes = launch::gpu ? sizeof(Scratch) : 0;
+  static constexpr std::uint32_t far_row = 0xffffffffu;
 
-    for (int c = 0; c < Operands::most_columns && operands.has(c); ++c) {
+  /// The sum of the heads from a lane on until the row ends, and whether it passes the end of the share.
+  KOKKOS_FORCEINLINE_FUNCTION bool add_heads(const Scratch& scratch, int lane, accumulator_type& sum) const {
+    for (; lane % group != 0 && lane < lanes; ++lane) {
+      sum += scratch.heads[lane];
+      if (!scratch.passes[lane]) return false;
+    }
+    for (int g = lane / group; g < lanes / group; ++g) {
+      sum += scratch.group_heads[g];
+      if (!scratch.group_passes[g]) return false;
+    }
+    return true;
+  }
+
+  /// The entries of a lane, `lanes` apart, so that neighbouring lanes load what is next to each other. Where
+  /// not Whole, those past the last are taken for the first one.
+  struct LaneEntries {
+    std::remove_const_t<typename Entries::scalar_type> values[entries_per_lane];
+    typename Entries::ordinal_type columns[entries_per_lane];
+
+    template <bool Whole>
+    KOKKOS_FORCEINLINE_FUNCTION void load(const Entries& entries, std::int64_t begin, int count, int lane) {
+      const auto* value = entries.values + begin;
+      const auto* column = entries.entries + begin;
       FILIGREE_UNROLL(8)
       for (int j = 0; j < entries_per_lane; ++j) {
-        const int entry = j * lanes + lane;
-        if (begin + entry < end)
-          products[place(entry)] =
-              operands.product(conjugate_if<Conjugate>(entries.values[begin + entry]),
-                               static_cast<std::int64_t>(entries.entries[begin + entry]), c);
+        const int entry = Whole || j * lanes + lane < count ? j * lanes + lane : 0;
+        values[j] = load_once(value + entry);
+        columns[j] = load_once(column + entry);
       }
+    }
+  };
+
+  /// Puts the products with one column of x into scratch memory. First all of x is loaded, then all is
+  /// stored: the compiler cannot know that a store does not write what is loaded next.
+  KOKKOS_FORCEINLINE_FUNCTION void multiply(Scratch& scratch, const LaneEntries& mine, int lane,
+                                            int column_of_x) const {
+    accumulator_type products[entries_per_lane];
+    FILIGREE_UNROLL(8)
+    for (int j = 0; j < entries_per_lane; ++j)
+      products[j] = operands.product(conjugate_if<Conjugate>(mine.values[j]), mine.columns[j], column_of_x);
+    FILIGREE_UNROLL(8)
+    for (int j = 0; j < entries_per_lane; ++j)
+      scratch.products[Scratch::place(j * lanes + lane)] = products[j];
+  }
+
+  /// Whether an entry that its mark says may begin a row does. Where all entries are marked, marks do not
+  /// tell at the beginning of the share and of far rows.
+  KOKKOS_FORCEINLINE_FUNCTION bool begins_row(std::uint32_t mark, std::int64_t begin, int entry) const {
+    if constexpr (Entries::marks_all)
+      if (entry == 0 || mark == far_row) return entries.begins(entries.row_of(begin + entry), begin + entry);
+    return true;
+  }
+
+  /// On a GPU. All loads of values and columns are of neighbouring lanes, the products go through scratch
+  /// memory, and each lane then sums consecutive ones: the row that enters from the lane before is its head,
+  /// rows that lie in it are stored, and the lane in which a row begins adds the heads that follow.
+  KOKKOS_INLINE_FUNCTION void device_share(const typename launch::member_type& team, const std::int64_t share,
+                                           const std::int64_t begin, const std::int64_t end) const {
+    Scratch& scratch =
+        *static_cast<Scratch*>(team.team_shmem().get_shmem_aligned(sizeof(Scratch), alignof(Scratch)));
+    const int lane = team.team_rank();
+    const int count = static_cast<int>(end - begin);
+    const std::int64_t first_row = entries.first_row(share);
+    const auto mark_rows = [&]() {
+      entries.mark_rows(share, begin, end, lane, [&](const int entry, const std::int64_t row) {
+        const std::int64_t distance = row - first_row + 1;
+        scratch.marks[Scratch::place(entry)] =
+            distance < far_row ? static_cast<std::uint32_t>(distance) : far_row;
+      });
+    };
+    // Marks of all entries have many loads, which go first, so that the entries need no registers meanwhile.
+    // Those of a few have few, which go last, so that the loads of the entries do not wait for them.
+    if constexpr (Entries::marks_all) mark_rows();
+    LaneEntries mine;
+    if (count == launch::share)
+      mine.template load<true>(entries, begin, count, lane);
+    else
+      mine.template load<false>(entries, begin, count, lane);
+    if constexpr (!Entries::marks_all) {
+      for (int j = 0; j < entries_per_lane; ++j)
+        scratch.marks[j * lanes + lane] = 0;
+      team.team_barrier();
+      mark_rows();
+    }
+
+    for (int c = 0; c < Operands::most_columns && operands.has(c); ++c) {
+      multiply(scratch, mine, lane, c);
       team.team_barrier();
 
-      // Of the row that enters from the lane before: its sum here, and whether it passes through to the next.
+      accumulator_type sum(0);
       accumulator_type head(0);
-      bool pass = false;
-      // Of the row that begins here and leaves.
-      accumulator_type tail(0);
-      std::int64_t tail_row = -1;
-      if (first < last) {
-        std::int64_t row = entries.row_of(first);
-        bool begun_here = entries.begins(row, first);
-        accumulator_type sum(0);
-        for (std::int64_t i = first; i < last; ++i) {
-          const std::int64_t row_of_i = i == first ? row : entries.row_after(row, i);
-          if (row_of_i != row) {
-            if (begun_here)
-              operands.store(sum, row, c);
-            else
-              head = sum;
-            row = row_of_i;
-            begun_here = true;
-            sum = accumulator_type(0);
-          }
-          sum += products[place(static_cast<int>(i - begin))];
+      std::int64_t row = -1;
+      const int first = lane * entries_per_lane;
+      std::uint32_t mark = Entries::marks_all && lane > 0 ? scratch.marks[Scratch::place(first - 1)] : 0;
+      for (int entry = first; entry < first + entries_per_lane && entry < count; ++entry) {
+        const std::uint32_t last_mark = mark;
+        mark = scratch.marks[Scratch::place(entry)];
+        const bool may_begin = Entries::marks_all ? mark != last_mark || mark == far_row : mark != 0;
+        if (may_begin && begins_row(mark, begin, entry)) {
+          if (row < 0)
+            head = sum;
+          else
+            operands.store(sum, row, c);
+          row = mark == far_row ? entries.row_of(begin + entry) : first_row + mark - 1;
+          sum = accumulator_type(0);
         }
-        if (!begun_here) {
-          head = sum;
-          pass = !entries.ends(row, last);
-        } else if (entries.ends(row, last)) {
-          operands.store(sum, row, c);
-        } else {
-          tail = sum;
-          tail_row = row;
-        }
+        sum += scratch.products[Scratch::place(entry)];
       }
-
-      // Each head becomes the sum of the heads from there on until the row ends, in log2(lanes) steps.
-      heads[lane] = head;
-      passes[lane] = pass;
+      if (row < 0) head = sum;
+      scratch.heads[lane] = head;
+      scratch.passes[lane] = row < 0;
       team.team_barrier();
-      for (int distance = 1; distance < lanes; distance *= 2) {
-        const bool adds = pass && lane + distance < lanes;
-        const accumulator_type other = adds ? heads[lane + distance] : accumulator_type(0);
-        const bool other_passes = adds ? passes[lane + distance] != 0 : pass;
-        team.team_barrier();
-        head += other;
-        pass = other_passes;
-        heads[lane] = head;
-        passes[lane] = pass;
-        team.team_barrier();
+      if (lane < lanes / group) {
+        accumulator_type group_head(0);
+        bool passes = true;
+        FILIGREE_UNROLL(16)
+        for (int i = 0; i < group; ++i) {
+          // Chosen, not branched to, so that no load waits for the one before.
+          const accumulator_type with_next = group_head + scratch.heads[lane * group + i];
+          group_head = passes ? with_next : group_head;
+          passes = passes && scratch.passes[lane * group + i];
+        }
+        scratch.group_heads[lane] = group_head;
+        scratch.group_passes[lane] = passes;
       }
-      if (tail_row >= 0) {
-        const accumulator_type sum = lane + 1 < lanes ? tail + heads[lane + 1] : tail;
-        if (lane + 1 < lanes && passes[lane + 1] == 0)
-          operands.store(sum, tail_row, c);
+      team.team_barrier();
+
+      if (row >= 0) {
+        const bool reaches_end = add_heads(scratch, lane + 1, sum);
+        if (!reaches_end || entries.ends(row, end))
+          operands.store(sum, row, c);
         else
           carry.tail(share, c) = sum;
       }
-      if (lane == 0) carry.head(share, c) = head;
+      if (lane == 0) {
+        accumulator_type entering(0);
+        add_heads(scratch, 0, entering);
+        carry.head(share, c) = entering;
+      }
       team.team_barrier();
     }
   }
@@ -313,9 +396,8 @@ void share_spmv(const ExecutionSpace& exec, const std::string& name, const std::
   const std::int64_t empty_row_count = static_cast<std::int64_t>(empty_rows.extent(0));
   const auto launch = [&](auto conjugate) {
     using Kernel = ShareSpmv<ExecutionSpace, Entries, Operands, decltype(conjugate)::value>;
-    auto policy = typename Launch::policy_type(exec, static_cast<int>(shares), Launch::lanes, 1);
-    policy.set_scratch_size(
-        0, Kokkos::PerTeam(static_cast<int>(Kernel::scratch_bytes + alignof(accumulator_type))));
+    auto policy = typename Kernel::policy_type(exec, static_cast<int>(shares), Launch::lanes, 1);
+    policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Kernel::scratch_bytes + 16)));
     Kokkos::parallel_for(name, policy, Kernel{entries, operands, carry});
   };
   if constexpr (is_complex_v<typename Entries::scalar_type>)

@@ -10,8 +10,8 @@
 namespace Filigree {
 namespace Impl {
 
-/// All of y = beta*y + alpha*op(A)*x but A and its mode, for up to Columns columns of x and y: what the front
-/// door hands to the kernels of every format.
+/// All of y = beta*y + alpha*op(A)*x but A and its mode, for up to Columns columns of x and y, 1 or a
+/// multiple of four: what the front door hands to the kernels of every format.
 template <class Scalar, class X, class Y, int Columns>
 struct SpmvOperands {
   using y_type = Y;
@@ -29,12 +29,26 @@ struct SpmvOperands {
   /// Whether this launch has the column; that it has its only one is known at compile time.
   KOKKOS_FORCEINLINE_FUNCTION bool has(int column) const { return Columns == 1 || column < columns; }
 
+  /// Calls visit(c, column) for c from 0 to at least columns - 1, in groups of four that are asked for
+  /// together: column is c, or the last one where there is no c, so that the loads of a group are under way
+  /// at once.
+  template <class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_column(const Visit& visit) const {
+    constexpr int group = Columns < 4 ? Columns : 4;
+    FILIGREE_UNROLL(4)
+    for (int first = 0; first < Columns; first += group) {
+      if (!has(first)) break;
+      FILIGREE_UNROLL(4)
+      for (int i = 0; i < group; ++i)
+        visit(first + i, has(first + i) ? first + i : columns - 1);
+    }
+  }
+
   /// sums += a * x(row, :)
   template <class Row>
   KOKKOS_FORCEINLINE_FUNCTION void add(sums_type& sums, const Scalar& a, Row row) const {
     const auto wide_a = widen<accumulator_type>(a);
-    for (int c = 0; c < Columns; ++c)
-      if (has(c)) sums[c] += wide_a * widen<accumulator_type>(x(row, c));
+    for_each_column([&](int c, int column) { sums[c] += wide_a * widen<accumulator_type>(x(row, column)); });
   }
 
   /// The same for formats that cannot tell a stored zero from padding: a zero adds nothing, whatever x holds.
@@ -43,39 +57,36 @@ struct SpmvOperands {
   template <class Row>
   KOKKOS_FORCEINLINE_FUNCTION void add_unless_zero(sums_type& sums, const Scalar& a, Row row) const {
     const auto wide_a = widen<accumulator_type>(a);
-    for (int c = 0; c < Columns; ++c) {
-      if (!has(c)) continue;
+    for_each_column([&](int c, int column) {
       accumulator_type sum = sums[c];
-      sum += wide_a * widen<accumulator_type>(x(row, c));
+      sum += wide_a * widen<accumulator_type>(x(row, column));
       sums[c] = a == Scalar(0) ? sums[c] : sum;
-    }
+    });
   }
 
   /// sums += values[i] * x(columns[i], :) for all i in turn. With Gaps a column of -1 reads no x, and its
   /// value must be 0.
   template <bool Gaps, bool Conjugate, int Size, class Ordinal>
   KOKKOS_FORCEINLINE_FUNCTION void add_batch(sums_type& sums, const Scalar (&values)[Size],
-                                             const Ordinal (&columns)[Size]) const {
-    for (int c = 0; c < Columns; ++c) {
-      if (!has(c)) continue;
+                                             const Ordinal (&columns_of_a)[Size]) const {
+    for_each_column([&](int c, int column) {
       X factors[Size];
       FILIGREE_UNROLL(8)
       for (int i = 0; i < Size; ++i)
-        factors[i] = !Gaps || columns[i] >= 0 ? x(columns[i], c) : X(0);
+        factors[i] = !Gaps || columns_of_a[i] >= 0 ? x(columns_of_a[i], column) : X(0);
       FILIGREE_UNROLL(8)
       for (int i = 0; i < Size; ++i)
         sums[c] +=
             widen<accumulator_type>(conjugate_if<Conjugate>(values[i])) * widen<accumulator_type>(factors[i]);
-    }
+    });
   }
 
   /// y(column, :) += alpha * a * x(row, :) with atomics, for transposed products; scale comes first.
   KOKKOS_FORCEINLINE_FUNCTION void scatter(std::int64_t row, const Scalar& a, std::int64_t column) const {
     const auto wide_a = widen<accumulator_type>(a);
-    for (int c = 0; c < Columns; ++c)
-      if (has(c))
-        atomic_add(&y(column, c),
-                   narrow<Y>(times(alpha, accumulator_type(wide_a * widen<accumulator_type>(x(row, c))))));
+    for (int c = 0; c < columns; ++c)
+      atomic_add(&y(column, c),
+                 narrow<Y>(times(alpha, accumulator_type(wide_a * widen<accumulator_type>(x(row, c))))));
   }
 
   /// y = beta * y for all of its rows, as a kernel of its own.
@@ -85,7 +96,8 @@ struct SpmvOperands {
   }
 
   /// a * x(row, column)
-  KOKKOS_FORCEINLINE_FUNCTION accumulator_type product(const Scalar& a, std::int64_t row, int column) const {
+  template <class Row>
+  KOKKOS_FORCEINLINE_FUNCTION accumulator_type product(const Scalar& a, Row row, int column) const {
     return accumulator_type(widen<accumulator_type>(a) * widen<accumulator_type>(x(row, column)));
   }
 

@@ -118,7 +118,8 @@ void spmv_kernel(const ExecutionSpace& exec, Mode mode, const BellMatrix<S, O, D
                  const Operands& operands) {
   using Bell = BellMatrix<S, O, D, M, Z>;
   static const std::string name = label("spmv", "bell");
-  const auto policy = RowLaunch<ExecutionSpace>::policy(exec, static_cast<std::int64_t>(bell.numRows()));
+  const auto policy =
+      ProductLaunch<ExecutionSpace, Operands>::policy(exec, static_cast<std::int64_t>(bell.numRows()));
   if (is_transpose(mode)) operands.scale(exec, static_cast<std::int64_t>(bell.numCols()));
   with_mode<S>(mode, [&](auto transpose, auto conjugate) {
     constexpr bool c = decltype(conjugate)::value;

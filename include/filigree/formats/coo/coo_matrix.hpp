@@ -32,7 +32,7 @@ struct CooOptions : ConvertOptions {};
 /// empty_rows are the rows without entries, which a product only scales. carry is where a product puts the
 /// partial sums of rows that several teams share: products of the same object on several execution space
 /// instances at once would mix them, so each wants a copy from with_own_carry().
-/// Bytes: entries * (sizeof(Scalar) + 2 * sizeof(Ordinal)), empty rows * sizeof(Ordinal), and 128 for each
+/// Bytes: entries * (sizeof(Scalar) + 2 * sizeof(Ordinal)), empty rows * sizeof(Ordinal), and 512 for each
 /// 2048 entries.
 ///
 /// Source: Kirk and Hwu, chapter 10, section 10.4; Liu, Yu, Chen, Hsieh and Shao 2012, section 2.1.
@@ -127,6 +127,24 @@ struct CooEntries {
     return static_cast<std::int64_t>(rows[i]);
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_after(std::int64_t, std::int64_t i) const { return row_of(i); }
+  static constexpr bool marks_all = true;
+  template <class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION void mark_rows(std::int64_t, std::int64_t begin, std::int64_t end, int lane,
+                                             const Visit& visit) const {
+    using launch = ShareLaunch<ExecutionSpace>;
+    // First all loads, then all stores.
+    Ordinal marks[launch::entries_per_lane];
+    const int count = static_cast<int>(end - begin);
+    const Ordinal* row = rows + begin;
+    FILIGREE_UNROLL(8)
+    for (int j = 0; j < launch::entries_per_lane; ++j) {
+      const int entry = j * launch::lanes + lane;
+      marks[j] = load_once(row + (entry < count ? entry : 0));
+    }
+    FILIGREE_UNROLL(8)
+    for (int j = 0; j < launch::entries_per_lane; ++j)
+      visit(j * launch::lanes + lane, static_cast<std::int64_t>(marks[j]));
+  }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_row(std::int64_t share) const {
     return row_of(share * ShareLaunch<ExecutionSpace>::share);
   }

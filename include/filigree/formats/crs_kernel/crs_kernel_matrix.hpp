@@ -60,7 +60,7 @@ struct CrsKernelOptions : ConvertOptions {
 /// Products of one object of CrsKernel::balanced on several execution space instances at once would mix their
 /// partial sums: each wants a copy from with_own_carry().
 /// The Views that are not of the CRS matrix are managed, whatever MemoryTraits are.
-/// Bytes: those of the CRS matrix; balanced 128 + sizeof(Ordinal) for each 2048 entries and sizeof(Ordinal)
+/// Bytes: those of the CRS matrix; balanced 512 + sizeof(Ordinal) for each 2048 entries and sizeof(Ordinal)
 /// for each empty row more.
 ///
 /// Sources: scalar and vector CRS and the half warp a row, Vazquez, Fernandez and Garzon 2011, section 3.1;
@@ -164,6 +164,19 @@ struct CrsEntries {
     if (begin_of(row + 1) > i) return row;
     if (begin_of(row + 2) > i) return row + 1;
     return search(row + 2, row_count, i);
+  }
+  static constexpr bool marks_all = false;
+  template <class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION void mark_rows(std::int64_t share, std::int64_t begin, std::int64_t end,
+                                             int lane, const Visit& visit) const {
+    constexpr int lanes = ShareLaunch<ExecutionSpace>::lanes;
+    const std::int64_t last_row = end < entry_count ? first_row(share + 1) : row_count - 1;
+    for (std::int64_t row = first_row(share) + lane; row <= last_row; row += lanes) {
+      const std::int64_t row_begin = begin_of(row);
+      // An empty row begins where the next one does.
+      if (row_begin >= begin && row_begin < end && begin_of(row + 1) > row_begin)
+        visit(static_cast<int>(row_begin - begin), row);
+    }
   }
   KOKKOS_FORCEINLINE_FUNCTION bool begins(std::int64_t row, std::int64_t i) const {
     return begin_of(row) == i;

@@ -145,8 +145,8 @@ struct HecRows {
         overflow_count(static_cast<std::int64_t>(hec.overflow_rows.extent(0))),
         long_count(static_cast<std::int64_t>(hec.numLongRows())) {}
 
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t length(std::int64_t row) const {
-    return static_cast<std::int64_t>(ell.row_lengths[row]);
+  KOKKOS_FORCEINLINE_FUNCTION length_t<Ordinal> length(std::int64_t row) const {
+    return static_cast<length_t<Ordinal>>(ell.row_lengths[row]);
   }
   KOKKOS_FORCEINLINE_FUNCTION bool overflows(std::int64_t row) const { return length(row) > ell.width; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t overflow_row(std::int64_t at) const {

@@ -119,7 +119,7 @@ struct HybRows {
   KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1; }
   KOKKOS_FORCEINLINE_FUNCTION JoinedRun<run_type, run_type> run(std::int64_t i, int) const {
     const run_type first = ell.run(i, 0);
-    const std::int64_t length = static_cast<std::int64_t>(ell.row_lengths[i]);
+    const auto length = static_cast<length_t<Ordinal>>(ell.row_lengths[i]);
     run_type second{nullptr, nullptr, 1, 0};
     if (length > ell.width) {
       const std::int64_t begin = coo.begin_of(i);
