@@ -63,10 +63,7 @@ Candidate make_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, co
   try {
     Progress progress("converting to " + name);
     A = convert();
-  } catch (const std::length_error& refusal) {
-    candidate.refusal = refusal.what();
-    return candidate;
-  } catch (const std::invalid_argument& refusal) {
+  } catch (const std::logic_error& refusal) {  // invalid_argument or length_error
     candidate.refusal = refusal.what();
     return candidate;
   }
@@ -107,7 +104,7 @@ void for_each_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, con
       PeerProduct made = peer.make(problem);
       candidate.product = made.product;
       candidate.storage_bytes = made.storage_bytes;
-    } catch (const std::invalid_argument& refusal) {
+    } catch (const std::logic_error& refusal) {
       candidate.refusal = refusal.what();
       visit(candidate);
       continue;

@@ -24,7 +24,7 @@ struct PeerProduct {
 template <class Scalar>
 struct Peer {
   std::string name;
-  /// Throws std::invalid_argument where the peer cannot multiply this matrix.
+  /// Throws a std::logic_error where the peer cannot multiply this matrix.
   std::function<PeerProduct(const std::shared_ptr<SpmvProblem<Scalar>>&)> make;
 };
 
