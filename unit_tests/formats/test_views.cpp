@@ -167,6 +167,23 @@ TYPED_TEST(Views, MustNotOverlap) {
   EXPECT_EQ(host_list(memory), before);
 }
 
+TYPED_TEST(Views, WithRowsTooFarApartAreRefused) {
+  const auto A = converted<TypeParam>(this->host());
+  const auto y = device_view<View1<double, Kokkos::LayoutLeft>>(Random(1).vectors<double>(23, 1));
+  const auto before = host_list(y);
+  // Nothing reads it, so there need not be so much memory.
+  const Kokkos::View<const double*, Kokkos::LayoutStride, typename ExecutionSpace::device_type> far(
+      y.data(), Kokkos::LayoutStride(23, std::size_t(1) << 28));
+  if constexpr (TypeParam::Traits::counts_entries) {
+    const std::string error =
+        message<std::invalid_argument>([&]() { Filigree::spmv("N", 1.0, A, far, 0.0, y); });
+    EXPECT_TRUE(holds(error, {"Filigree::spmv", "rows of x are 2147483648 bytes apart", "2147483647"}));
+    EXPECT_EQ(host_list(y), before);
+  } else {
+    GTEST_SKIP() << "KokkosSparse::spmv of " << TypeParam::Traits::name() << " takes no LayoutStride.";
+  }
+}
+
 TYPED_TEST(Views, OfAnotherInstance) {
   const auto host = this->host();
   const ExecutionSpace instance = another_instance();
@@ -184,6 +201,26 @@ TYPED_TEST(Views, OfAnotherInstance) {
   instance.fence();
   EXPECT_TRUE(agrees(host_vectors(y_view), reference_product(Mode::NoTranspose, 1.5L, new_host, x, -0.4, y)));
   EXPECT_EQ(canonical(host_matrix(again)), canonical(new_host));
+}
+
+// Where the memory of a GPU cannot load two values at once, as they do not begin where 16 bytes do.
+TEST(CdsValues, MayBeginAnywhere) {
+  using Cds = Filigree::CdsMatrix<double, int, ExecutionSpace::device_type>;
+  for (const int b : {1, 2, 4, 9}) {
+    const auto host = block_banded<double>(6 * b, 6 * b, b);
+    Filigree::CdsOptions options;
+    options.block_size = b;
+    const auto crs = device_crs(host);
+    Cds A = Filigree::convert<Filigree::CdsMatrix>(crs, options);
+    const Cds::values_type longer("values", A.values.extent(0) + 1);
+    const auto shifted = Kokkos::subview(longer, std::make_pair(std::size_t(1), longer.extent(0)));
+    Kokkos::deep_copy(shifted, A.values);
+    A.values = shifted;
+    for (const int columns : {0, 3})
+      EXPECT_TRUE(
+          (multiplies<Kokkos::LayoutLeft>(A, host, Product<double>{Mode::NoTranspose, 1.5, -0.4, columns})))
+          << "block size " << b;
+  }
 }
 
 }  // namespace FiligreeTest

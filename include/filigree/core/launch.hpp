@@ -59,8 +59,7 @@ struct RowLaunch {
     return static_cast<int>((rows + rows_of_team - 1) / rows_of_team);
   }
 
-  /// Rows whose sums a thread of a host keeps at once: 16 columns of double are 16 KB, which its first
-  /// cache holds.
+  /// Rows whose sums a thread of a host keeps at once: they fit its first cache even as four complex columns.
   static constexpr int tile = 128;
 
   /// Calls body(first, count) for the tiles of this team's chunk, on a host.

@@ -10,8 +10,8 @@
 namespace Filigree {
 namespace Impl {
 
-/// All of y = beta*y + alpha*op(A)*x but A and its mode, for up to Columns columns of x and y, 1 or a
-/// multiple of four: what the front door hands to the kernels of every format.
+/// All of y = beta*y + alpha*op(A)*x but A and its mode, for up to Columns columns of x and y: what the
+/// front door hands to the kernels of every format.
 template <class Scalar, class X, class Y, int Columns>
 struct SpmvOperands {
   using y_type = Y;
@@ -29,19 +29,13 @@ struct SpmvOperands {
   /// Whether this launch has the column; that it has its only one is known at compile time.
   KOKKOS_FORCEINLINE_FUNCTION bool has(int column) const { return Columns == 1 || column < columns; }
 
-  /// Calls visit(c, column) for c from 0 to at least columns - 1, in groups of four that are asked for
-  /// together: column is c, or the last one where there is no c, so that the loads of a group are under way
-  /// at once.
+  /// Calls visit(c, column) for each sum: column is c, or the last one where there is no column c, so that no
+  /// load waits for a branch.
   template <class Visit>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_column(const Visit& visit) const {
-    constexpr int group = Columns < 4 ? Columns : 4;
     FILIGREE_UNROLL(4)
-    for (int first = 0; first < Columns; first += group) {
-      if (!has(first)) break;
-      FILIGREE_UNROLL(4)
-      for (int i = 0; i < group; ++i)
-        visit(first + i, has(first + i) ? first + i : columns - 1);
-    }
+    for (int c = 0; c < Columns; ++c)
+      visit(c, has(c) ? c : columns - 1);
   }
 
   /// sums += a * x(row, :)
