@@ -3,28 +3,11 @@
 // convert, to_crs and refill of every format, and what they refuse.
 #include <cstring>
 
+#include "../support/errors.hpp"
 #include "../support/formats.hpp"
 #include "../support/tools.hpp"
 
 namespace FiligreeTest {
-
-/// What a call throws, its type checked; "nothing" if it throws nothing.
-template <class Exception, class Call>
-std::string message(const Call& call) {
-  try {
-    call();
-  } catch (const Exception& error) {
-    return error.what();
-  }
-  return "nothing";
-}
-
-testing::AssertionResult holds(const std::string& text, const std::vector<std::string>& parts) {
-  for (const auto& part : parts)
-    if (text.find(part) == std::string::npos)
-      return testing::AssertionFailure() << "\"" << text << "\" does not have \"" << part << "\"";
-  return testing::AssertionSuccess();
-}
 
 template <class Case>
 class RoundTrip : public testing::Test {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The kinds of Views and execution space instances that spmv takes, for every format.
-#include "../support/"
+#include "../support/errors.hpp"
 #include "../support/formats.hpp"
 #include "../support/instances.hpp"
 
