@@ -206,14 +206,13 @@ TYPED_TEST(Views, OfAnotherInstance) {
 
 // Where the memory of a GPU cannot load two values at once, as they do not begin where 16 bytes do.
 TEST(CdsValues, MayBeginAnywhere) {
-  using Cds = Filigree::CdsMatrix<double, int, ExecutionSpace::device_type>;
   for (const int b : {1, 2, 4, 9}) {
     const auto host = block_banded<double>(6 * b, 6 * b, b);
     Filigree::CdsOptions options;
     options.block_size = b;
     const auto crs = device_crs(host);
-    Cds A = Filigree::convert<Filigree::CdsMatrix>(crs, options);
-    const Cds::values_type longer("values", A.values.extent(0) + 1);
+    auto A = Filigree::convert<Filigree::CdsMatrix>(crs, options);
+    const decltype(A.values) longer("values", A.values.extent(0) + 1);
     const auto shifted = Kokkos::subview(longer, std::make_pair(std::size_t(1), longer.extent(0)));
     Kokkos::deep_copy(shifted, A.values);
     A.values = shifted;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_UNIT_TESTS_SUPPORT_ERRORS_HPP
-#define FILIGREE_UNIT_TESTS_SUPPORT_ERRORS_HPP
+#ifndef FILIGREE_TEST_ERRORS_HPP
+#define FILIGREE_TEST_ERRORS_HPP
 
 #include <gtest/gtest.h>
 
