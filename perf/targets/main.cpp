@@ -3,6 +3,7 @@
 // filigree_targets: do the speed targets hold on this machine? The matrices, the peers and what must be
 // reached are those of an NVIDIA H200, or on a host those that an application gives up nothing by.
 #include <cstring>
+#include <filesystem>
 #include <Filigree.hpp>
 #include <functional>
 #include <iostream>
@@ -108,11 +109,11 @@ void all_grids(Report& report, const Options&, double bandwidth) {
   grids<float>(report, "float", {{256, 3, 1}, {100, 3, 4}, {80, 3, 8}}, bandwidth, 0.93, 2.4, 1.12);
 }
 
-/// Every block size, with about 60M entries.
+/// Every block size, with about 110M entries, as the other grids have.
 template <class Scalar>
 void blocks(Report& report, const std::string& scalar, double bandwidth) {
   for (int dof = 1; dof <= 16; ++dof) {
-    const auto cells = static_cast<std::int64_t>(std::cbrt(60e6 / (7.0 * dof * dof)));
+    const auto cells = static_cast<std::int64_t>(std::cbrt(110e6 / (7.0 * dof * dof)));
     const GridCase grid = {cells, 3, dof};
     const std::string name = grid_name(grid) + " " + scalar;
     const Measurement m =
@@ -346,8 +347,11 @@ Options parse(int argc, char** argv, const std::vector<Section>& all) {
     const std::string argument = argv[i];
     if (argument.rfind("--matrices=", 0) == 0) {
       options.matrices = argument.substr(11);
+      if (!std::filesystem::is_directory(options.matrices))
+        Filigree::Impl::fail<std::invalid_argument>("--matrices: \"", options.matrices, "\" is no folder.");
     } else if (argument.rfind("--only=", 0) == 0) {
       options.only = split(argument.substr(7), ',');
+      if (options.only.empty()) throw std::invalid_argument("--only: needs the name of a section.");
       for (const std::string& name : options.only)
         check_word("--only", name, known);
     } else if (argument.rfind("--kokkos", 0) != 0) {
