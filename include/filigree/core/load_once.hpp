@@ -3,6 +3,7 @@
 #define FILIGREE_CORE_LOAD_ONCE_HPP
 
 #include <cstddef>
+#include <cstring>
 
 #include "filigree/core/kokkos_versions.hpp"
 
@@ -37,7 +38,9 @@ KOKKOS_FORCEINLINE_FUNCTION T load_once(const T* pointer) {
 #if defined(__CUDA_ARCH__)
   using word = typename StreamedWord<sizeof(T)>::type;
   const word loaded = __ldcs(reinterpret_cast<const word*>(pointer));
-  return reinterpret_cast<const T&>(loaded);
+  T result;
+  memcpy(&result, &loaded, sizeof(T));
+  return result;
 #else
   return *pointer;
 #endif

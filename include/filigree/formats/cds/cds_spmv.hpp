@@ -186,7 +186,11 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   KOKKOS_FORCEINLINE_FUNCTION void row_product(const std::int64_t row) const {
     const ordinal_type block_row =
         static_cast<ordinal_type>(row) / static_cast<ordinal_type>(this->block_size());
-    sums_type sums[RowsPerLane] = {};
+    sums_type sums[RowsPerLane];
+    // Not by = {}, which nvcc 13.0 forgets for arrays of arrays of a class.
+    for (int r = 0; r < RowsPerLane; ++r)
+      for (int c = 0; c < Operands::most_columns; ++c)
+        sums[r][c] = typename Operands::accumulator_type(0);
     if constexpr (BlockSize == 0) {
       add_large_blocks(sums, row, block_row);
     } else {
