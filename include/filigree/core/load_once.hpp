@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 #include "filigree/core/kokkos_versions.hpp"
 
@@ -12,7 +13,9 @@ namespace Impl {
 
 #if defined(__CUDA_ARCH__)
 template <std::size_t Bytes>
-struct StreamedWord;
+struct StreamedWord {
+  using type = void;
+};
 template <>
 struct StreamedWord<2> {
   using type = unsigned short;
@@ -31,16 +34,20 @@ struct StreamedWord<16> {
 };
 #endif
 
-/// *pointer, of 2, 4, 8 or 16 bytes, aligned to its size, that this kernel reads just once: on an NVIDIA GPU
-/// the caches drop it first and keep x; elsewhere a load like any other.
+/// *pointer, aligned to its size, that this kernel reads just once: on an NVIDIA GPU the caches drop it first
+/// and keep x, if it has 2, 4, 8 or 16 bytes; else a load like any other.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T load_once(const T* pointer) {
 #if defined(__CUDA_ARCH__)
   using word = typename StreamedWord<sizeof(T)>::type;
-  const word loaded = __ldcs(reinterpret_cast<const word*>(pointer));
-  T result;
-  memcpy(&result, &loaded, sizeof(T));
-  return result;
+  if constexpr (std::is_void<word>::value) {
+    return *pointer;
+  } else {
+    const word loaded = __ldcs(reinterpret_cast<const word*>(pointer));
+    T result;
+    memcpy(&result, &loaded, sizeof(T));
+    return result;
+  }
 #else
   return *pointer;
 #endif

@@ -91,13 +91,13 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     return column + (c < last ? c : last);
   }
 
-  /// Adds the elements of the lane's rows in a column of a block, which the values are those of: element k of
-  /// each row, counting b of each diagonal.
+  /// Adds the products of the lane's values in one column of the matrix.
   KOKKOS_FORCEINLINE_FUNCTION void add_element(sums_type (&sums)[RowsPerLane], const pack_type& pack,
                                                ordinal_type column) const {
     for (int r = 0; r < RowsPerLane; ++r)
       this->operands.add_unless_zero(sums[r], conjugate_if<Conjugate>(pack.values[r]), column);
   }
+  /// Element k of the lane's rows, each diagonal having b elements of a row.
   KOKKOS_FORCEINLINE_FUNCTION pack_type load(std::int64_t row, std::int64_t k) const {
     return load_once(reinterpret_cast<const pack_type*>(this->values + k * this->rows + row));
   }
