@@ -316,4 +316,13 @@ TEST(CdsLayout, HasNoDiagonalsWithoutEntries) {
   EXPECT_EQ(A.storage_bytes(), 0u);
 }
 
+// A slice of more than 2^31 entries, without the memory that it would take.
+TEST(SellLayout, CountsPlacesOfASliceIn64Bits) {
+  const Filigree::Impl::StridedRun<double, int, int, int> whole{nullptr, nullptr, 32768, 70000};
+  EXPECT_EQ(whole.place(69999), std::int64_t(69999) * 32768);
+  const Filigree::Impl::ShortRun<double, int> run{nullptr, nullptr, nullptr, 0, 32768, 70000};
+  EXPECT_EQ(run.place(69999), std::int64_t(69999) * 32768);
+  EXPECT_EQ(run.with_short_columns().place(69999), std::int64_t(69999) * 32768);
+}
+
 }  // namespace FiligreeTest

@@ -39,8 +39,8 @@ using place_t = std::conditional_t<sizeof(Ordinal) <= 4, std::uint32_t, std::int
 template <class Ordinal>
 using length_t = std::conditional_t<sizeof(Ordinal) <= 4, std::int32_t, std::int64_t>;
 
-/// Entries at equal distances in memory. Stride has the bits of Length where all entries of a run are near
-/// each other.
+/// Entries at equal distances in memory. A GPU gets the 64-bit product of a 32-bit Length and Stride by one
+/// instruction.
 template <class Scalar, class Ordinal, class Length = std::int64_t, class Stride = std::int64_t>
 struct StridedRun {
   Scalar* values;
@@ -48,15 +48,18 @@ struct StridedRun {
   Stride stride;
   Length count;
 
-  KOKKOS_FORCEINLINE_FUNCTION Scalar& value(Length j) const { return values[j * stride]; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t place(Length j) const {
+    return static_cast<std::int64_t>(j) * stride;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value(Length j) const { return values[place(j)]; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t column(Length j) const {
-    return static_cast<std::int64_t>(entries[j * stride]);
+    return static_cast<std::int64_t>(entries[place(j)]);
   }
   KOKKOS_FORCEINLINE_FUNCTION void set_column(Length j, std::int64_t column) const {
-    entries[j * stride] = static_cast<Ordinal>(column);
+    entries[place(j)] = static_cast<Ordinal>(column);
   }
-  KOKKOS_FORCEINLINE_FUNCTION auto value_once(Length j) const { return load_once(values + j * stride); }
-  KOKKOS_FORCEINLINE_FUNCTION auto column_once(Length j) const { return load_once(entries + j * stride); }
+  KOKKOS_FORCEINLINE_FUNCTION auto value_once(Length j) const { return load_once(values + place(j)); }
+  KOKKOS_FORCEINLINE_FUNCTION auto column_once(Length j) const { return load_once(entries + place(j)); }
   /// The entries first, first + step and so on.
   KOKKOS_FORCEINLINE_FUNCTION StridedRun every(int first, int step) const {
     return {values + first * stride, entries + first * stride, stride * step,

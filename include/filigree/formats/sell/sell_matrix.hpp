@@ -178,13 +178,16 @@ struct ShortColumns {
   length_type stride;
   length_type count;
 
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t place(length_type j) const {
+    return static_cast<std::int64_t>(j) * stride;
+  }
   KOKKOS_FORCEINLINE_FUNCTION Ordinal column_of(const std::uint16_t distance) const {
     return distance == short_padding ? Ordinal(-1) : static_cast<Ordinal>(base + distance);
   }
-  KOKKOS_FORCEINLINE_FUNCTION Scalar& value(length_type j) const { return values[j * stride]; }
-  KOKKOS_FORCEINLINE_FUNCTION auto value_once(length_type j) const { return load_once(values + j * stride); }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value(length_type j) const { return values[place(j)]; }
+  KOKKOS_FORCEINLINE_FUNCTION auto value_once(length_type j) const { return load_once(values + place(j)); }
   KOKKOS_FORCEINLINE_FUNCTION Ordinal column_once(length_type j) const {
-    return column_of(load_once(entries + j * stride));
+    return column_of(load_once(entries + place(j)));
   }
 };
 
@@ -200,6 +203,9 @@ struct ShortRun {
   length_type stride;
   length_type count;
 
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t place(length_type j) const {
+    return static_cast<std::int64_t>(j) * stride;
+  }
   KOKKOS_FORCEINLINE_FUNCTION bool has_short_columns() const { return base >= 0; }
   KOKKOS_FORCEINLINE_FUNCTION ShortColumns<Scalar, Ordinal> with_short_columns() const {
     return {values, short_entries, base, stride, count};
@@ -208,17 +214,16 @@ struct ShortRun {
       const {
     return {values, entries, stride, count};
   }
-  KOKKOS_FORCEINLINE_FUNCTION Scalar& value(length_type j) const { return values[j * stride]; }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value(length_type j) const { return values[place(j)]; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t column(length_type j) const {
-    return static_cast<std::int64_t>(has_short_columns()
-                                         ? with_short_columns().column_of(short_entries[j * stride])
-                                         : entries[j * stride]);
+    return static_cast<std::int64_t>(
+        has_short_columns() ? with_short_columns().column_of(short_entries[place(j)]) : entries[place(j)]);
   }
   KOKKOS_FORCEINLINE_FUNCTION void set_column(length_type j, std::int64_t column) const {
     if (has_short_columns())
-      short_entries[j * stride] = column < 0 ? short_padding : static_cast<std::uint16_t>(column - base);
+      short_entries[place(j)] = column < 0 ? short_padding : static_cast<std::uint16_t>(column - base);
     else
-      entries[j * stride] = static_cast<Ordinal>(column);
+      entries[place(j)] = static_cast<Ordinal>(column);
   }
 };
 
