@@ -48,6 +48,52 @@ std::string usage(const std::vector<Section>& sections) {
          "and the flags of Kokkos.\n";
 }
 
+// ---- costs of conversion ----------------------------------------------------------------------------------
+
+bool is_ell_family(const Measured& one) {
+  return !one.is_peer &&
+         (is_variant_of(one.name, "ell") || one.name == "ellpack" || one.name.rfind("ellr_", 0) == 0 ||
+          is_variant_of(one.name, "sell") || is_variant_of(one.name, "jds"));
+}
+
+/// Worst conversion and refill of a kind of format over the problems.
+struct Costs {
+  double conversion = std::numeric_limits<double>::quiet_NaN();
+  double sorted_conversion = std::numeric_limits<double>::quiet_NaN();
+  double hybrid_conversion = std::numeric_limits<double>::quiet_NaN();
+  double refill = std::numeric_limits<double>::quiet_NaN();
+
+  void add(const Measurement& m) {
+    for (const Measured& one : m.all) {
+      if (one.is_peer) continue;
+      const bool sorted = is_variant_of(one.name, "jds") || one.name.find("_sorted") != std::string::npos;
+      const bool hybrid = is_variant_of(one.name, "hyb") || is_variant_of(one.name, "hec");
+      if (sorted)
+        raise(sorted_conversion, one.conversion_in_products);
+      else if (hybrid)
+        raise(hybrid_conversion, one.conversion_in_products);
+      else if (is_ell_family(one) || one.name == "cds" || one.name == "dia")
+        raise(conversion, one.conversion_in_products);
+      raise(refill, one.refill_in_products);
+    }
+  }
+
+ private:
+  static void raise(double& to, double value) {
+    if (!(value <= to)) to = value;
+  }
+};
+
+void add_costs(Report& report, const std::string& where, const Costs& costs) {
+  const auto at_most = [&](const char* what, double required, double measured) {
+    if (!std::isnan(measured)) report.at_most(where + ": " + what + ", products", required, measured);
+  };
+  at_most("conversion to ELL, SELL, DIA, CDS", 8, costs.conversion);
+  at_most("conversion to HYB, HEC", 12, costs.hybrid_conversion);
+  at_most("conversion with sorting", 25, costs.sorted_conversion);
+  at_most("refill", 3, costs.refill);
+}
+
 // ---- structured grids -------------------------------------------------------------------------------------
 
 struct GridCase {
@@ -79,6 +125,7 @@ CrsOf<Scalar> grid_matrix(const GridCase& grid) {
 template <class Scalar>
 void grids(Report& report, const std::string& scalar, const std::vector<GridCase>& cases, double bandwidth,
            double fraction, double over_cusparse, double over_bsr) {
+  Costs costs;
   for (const GridCase& grid : cases) {
     const std::string name = grid_name(grid) + " " + scalar;
     const Measurement m = measure_problem<Scalar>(
@@ -92,7 +139,9 @@ void grids(Report& report, const std::string& scalar, const std::vector<GridCase
     if (grid.dof > 1)
       report.at_least("cds, " + name + ": times Kokkos Kernels' BSR", over_bsr,
                       m.seconds("bsr") / m.seconds("cds"));
+    costs.add(m);
   }
+  add_costs(report, "grids " + scalar, costs);
 }
 
 void all_grids(Report& report, const Options&, double bandwidth) {
@@ -172,47 +221,6 @@ std::vector<NamedMatrix> long_row_matrices(const Options& options) {
                                                             PowerLawRows{3.0, static_cast<double>(longest)});
                       }});
   return result;
-}
-
-bool is_ell_family(const Measured& one) {
-  return !one.is_peer &&
-         (is_variant_of(one.name, "ell") || one.name == "ellpack" || one.name.rfind("ellr_", 0) == 0 ||
-          is_variant_of(one.name, "sell") || is_variant_of(one.name, "jds"));
-}
-
-/// Worst conversion and refill of a kind of format over the problems.
-struct Costs {
-  double conversion = std::numeric_limits<double>::quiet_NaN();
-  double sorted_conversion = std::numeric_limits<double>::quiet_NaN();
-  double hybrid_conversion = std::numeric_limits<double>::quiet_NaN();
-  double refill = std::numeric_limits<double>::quiet_NaN();
-
-  void add(const Measurement& m) {
-    for (const Measured& one : m.all) {
-      if (one.is_peer) continue;
-      const bool sorted = is_variant_of(one.name, "jds") || one.name.find("_sorted") != std::string::npos;
-      const bool hybrid = is_variant_of(one.name, "hyb") || is_variant_of(one.name, "hec");
-      if (sorted)
-        raise(sorted_conversion, one.conversion_in_products);
-      else if (hybrid)
-        raise(hybrid_conversion, one.conversion_in_products);
-      else if (is_ell_family(one) || one.name == "cds" || one.name == "dia")
-        raise(conversion, one.conversion_in_products);
-      raise(refill, one.refill_in_products);
-    }
-  }
-
- private:
-  static void raise(double& to, double value) {
-    if (!(value <= to)) to = value;
-  }
-};
-
-void add_costs(Report& report, const std::string& where, const Costs& costs) {
-  report.at_most(where + ": conversion to ELL, SELL, DIA, CDS, products", 8, costs.conversion);
-  report.at_most(where + ": conversion to HYB, HEC, products", 12, costs.hybrid_conversion);
-  report.at_most(where + ": conversion with sorting, products", 25, costs.sorted_conversion);
-  report.at_most(where + ": refill, products", 3, costs.refill);
 }
 
 /// All of ours but those whose blocks or diagonals a general matrix does not have, and all peers.

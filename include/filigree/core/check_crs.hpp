@@ -2,6 +2,7 @@
 #ifndef FILIGREE_CORE_CHECK_CRS_HPP
 #define FILIGREE_CORE_CHECK_CRS_HPP
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -44,24 +45,26 @@ typename View::non_const_value_type read_element(const View& view, std::size_t i
   return value;
 }
 
-/// Whether row breaks a rule of CRS: a row map that falls or leaves the entries, or a column outside the
-/// matrix.
+/// The first row whose part of the row map falls or leaves the entries, and the first entry whose column is
+/// outside the matrix.
 template <class ExecutionSpace, class Views>
-struct BadCrsRow {
+struct CheckCrs {
   using execution_space = ExecutionSpace;
+  struct RowMap {};
+  struct Columns {};
+
   Views crs;
   std::int64_t columns;
   std::int64_t entry_count;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t row, std::int64_t& first_bad) const {
+  KOKKOS_INLINE_FUNCTION void operator()(RowMap, const std::int64_t row, std::int64_t& first_bad) const {
     const std::int64_t begin = crs.begin(row);
     const std::int64_t end = crs.end(row);
-    bool bad = begin < 0 || end < begin || end > entry_count;
-    for (std::int64_t i = begin; !bad && i < end; ++i) {
-      const std::int64_t column = static_cast<std::int64_t>(crs.entries[i]);
-      bad = column < 0 || column >= columns;
-    }
-    if (bad && row < first_bad) first_bad = row;
+    if ((begin < 0 || end < begin || end > entry_count) && row < first_bad) first_bad = row;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(Columns, const std::int64_t i, std::int64_t& first_bad) const {
+    const std::int64_t column = static_cast<std::int64_t>(crs.entries[i]);
+    if ((column < 0 || column >= columns) && i < first_bad) first_bad = i;
   }
 };
 
@@ -96,27 +99,30 @@ void check_crs(const ExecutionSpace& exec, const char* function, const Crs& crs,
     fail<std::invalid_argument>(function, ": the row map of the CRS matrix ends with ", last,
                                 "; it must end with its number of entries, ", entries, ".");
 
-  std::int64_t bad = std::numeric_limits<std::int64_t>::max();
-  Kokkos::parallel_reduce(
-      "Filigree::check[crs]", row_range<void>(exec, rows),
-      BadCrsRow<ExecutionSpace, crs_views_t<Crs>>{crs_views_t<Crs>(crs), columns, entries},
-      Kokkos::Min<std::int64_t>(bad));
+  using Check = CheckCrs<ExecutionSpace, crs_views_t<Crs>>;
+  const Check check{crs_views_t<Crs>(crs), columns, entries};
+  constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+  std::int64_t bad_row = none;
+  Kokkos::parallel_reduce("Filigree::check_row_map[crs]", row_range<typename Check::RowMap>(exec, rows),
+                          check, Kokkos::Min<std::int64_t>(bad_row));
   exec.fence();
-  if (bad == std::numeric_limits<std::int64_t>::max()) return;
-
-  const std::int64_t begin = static_cast<std::int64_t>(read_element(crs.graph.row_map, bad));
-  const std::int64_t end = static_cast<std::int64_t>(read_element(crs.graph.row_map, bad + 1));
-  if (begin < 0 || end < begin || end > entries)
-    fail<std::invalid_argument>(function, ": the row map of the CRS matrix gives row ", bad, " the entries ",
-                                begin, " to ", end, " of ", entries,
+  if (bad_row != none)
+    fail<std::invalid_argument>(function, ": the row map of the CRS matrix gives row ", bad_row,
+                                " the entries ", read_element(crs.graph.row_map, bad_row), " to ",
+                                read_element(crs.graph.row_map, bad_row + 1), " of ", entries,
                                 "; it must not fall and must stay in the entries.");
-  for (std::int64_t i = begin; i < end; ++i) {
-    const std::int64_t column = static_cast<std::int64_t>(read_element(crs.graph.entries, i));
-    if (column < 0 || column >= columns)
-      fail<std::invalid_argument>(function, ": row ", bad, " of the CRS matrix has an entry in column ",
-                                  column, "; columns of a ", rows, " x ", columns, " matrix are 0 to ",
-                                  columns - 1, ".");
-  }
+  std::int64_t bad_entry = none;
+  Kokkos::parallel_reduce("Filigree::check_columns[crs]", row_range<typename Check::Columns>(exec, entries),
+                          check, Kokkos::Min<std::int64_t>(bad_entry));
+  exec.fence();
+  if (bad_entry == none) return;
+  const auto host_row_map = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), crs.graph.row_map);
+  const auto* row_ends = host_row_map.data() + 1;
+  const std::int64_t row =
+      std::upper_bound(row_ends, row_ends + rows, static_cast<std::size_t>(bad_entry)) - row_ends;
+  fail<std::invalid_argument>(function, ": row ", row, " of the CRS matrix has an entry in column ",
+                              read_element(crs.graph.entries, bad_entry), "; columns of a ", rows, " x ",
+                              columns, " matrix are 0 to ", columns - 1, ".");
 }
 
 /// Bytes of the three Views of a CRS matrix.

@@ -33,6 +33,13 @@
 #define FILIGREE_KOKKOS_KERNELS_CONJUGATES 0
 #endif
 
+/// 1 where Kokkos has a sort for teams (4.0 and newer), 0 where Kokkos Kernels have it.
+#if __has_include(<Kokkos_NestedSort.hpp>)
+#define FILIGREE_KOKKOS_SORTS_IN_TEAMS 1
+#else
+#define FILIGREE_KOKKOS_SORTS_IN_TEAMS 0
+#endif
+
 /// 1 where Kokkos Kernels' reader of Matrix Market files is in KokkosSparse_IOUtils.hpp, 0 where it is in
 /// KokkosKernels_IOUtils.hpp.
 #if __has_include(<KokkosSparse_IOUtils.hpp>)

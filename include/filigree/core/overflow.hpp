@@ -11,6 +11,7 @@
 #include "filigree/core/region.hpp"
 #include "filigree/core/row_list.hpp"
 #include "filigree/core/row_map.hpp"
+#include "filigree/core/slots.hpp"
 
 namespace Filigree {
 namespace Impl {
@@ -45,6 +46,50 @@ auto overflow_offsets(const ExecutionSpace& exec, const char* format, const Crs&
   Kokkos::parallel_scan(label("overflow_row_map", format), row_range<void>(exec, rows + 1),
                         ExclusiveSum<ExecutionSpace, Offset>{offsets.data()});
   return offsets;
+}
+
+/// Copies the entries beyond the width, and where `rows` is not null the row of each.
+template <class ExecutionSpace, class Views, class Scalar, class Ordinal, class Offset>
+struct CopyOverflow {
+  using execution_space = ExecutionSpace;
+  Views crs;
+  const Ordinal* list;
+  std::int64_t list_length;
+  const Offset* offsets;
+  std::int64_t entry_count;
+  std::int64_t width;
+  Scalar* values;
+  Ordinal* entries;
+  Ordinal* rows;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t strip) const {
+    SlotGroup group;
+    SlotStrip<ExecutionSpace>::for_each(strip, entry_count, [&](std::int64_t slot) {
+      if (!group.has(slot))
+        group = find_group(group.number, list_length, slot,
+                           [&](std::int64_t at) { return static_cast<std::int64_t>(offsets[at]); });
+      const Ordinal row = list[group.number];
+      const std::int64_t i = crs.begin(static_cast<std::int64_t>(row)) + width + (slot - group.begin);
+      values[slot] = crs.values[i];
+      entries[slot] = crs.entries[i];
+      if (rows != nullptr) rows[slot] = row;
+    });
+  }
+};
+
+/// Launches it for the rows of a list and their overflow_offsets.
+template <class ExecutionSpace, class Crs, class RowList, class Offsets, class Values, class Entries>
+void copy_overflow(const ExecutionSpace& exec, const char* format, const Crs& crs, const RowList& list,
+                   const Offsets& offsets, std::int64_t width, const Values& values, const Entries& entries,
+                   typename Entries::non_const_value_type* rows) {
+  using Scalar = typename Values::non_const_value_type;
+  using Ordinal = typename Entries::non_const_value_type;
+  using Copy =
+      CopyOverflow<ExecutionSpace, crs_views_t<Crs>, Scalar, Ordinal, typename Offsets::non_const_value_type>;
+  const auto entry_count = static_cast<std::int64_t>(values.extent(0));
+  for_each_strip<void>(exec, "convert_overflow", format, entry_count,
+                       Copy{crs_views_t<Crs>(crs), list.data(), static_cast<std::int64_t>(list.extent(0)),
+                            offsets.data(), entry_count, width, values.data(), entries.data(), rows});
 }
 
 }  // namespace Impl

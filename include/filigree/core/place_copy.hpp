@@ -7,14 +7,18 @@
 //   scalar_type, ordinal_type
 //   position(row, column)         where in values() that entry is stored, -1 where it has no place
 //   values()
-//   for_each_place(row, visit)    calls visit(column, position) for all places of a row in the matrix, in the
-//                                 order that the way back gives
+//   place_count(row)              places of a row
+//   for_each_place(row, first, end, visit)
+//                                 calls visit(column, position) for those of them from first to end - 1, by
+//                                 ascending column; a place that is outside the matrix has a column that is,
+//                                 and holds 0
 #ifndef FILIGREE_CORE_PLACE_COPY_HPP
 #define FILIGREE_CORE_PLACE_COPY_HPP
 
 #include <cstdint>
 #include <limits>
 
+#include "filigree/core/binary_search.hpp"
 #include "filigree/core/check_crs.hpp"
 #include "filigree/core/launch.hpp"
 #include "filigree/core/region.hpp"
@@ -23,14 +27,108 @@
 namespace Filigree {
 namespace Impl {
 
-/// Copies between a CRS matrix and Places, one lane a row.
+/// Writes the values of a CRS matrix to Places, T lanes a row. Mostly a row of the CRS ascends, as its places
+/// do: each lane goes through a part of the places and through the entries that belong there, and writes each
+/// place once, zeros too. So a lane reads a few neighbours at once: with whole rows, the caches of an H200
+/// lost what it had not yet read (CDS of 7pt 64^3 b=8: 7.8 products in place of 1.5).
+template <class ExecutionSpace, class Places, class Views>
+struct FillPlaces {
+  using scalar_type = typename Places::scalar_type;
+  using launch = RowLaunch<ExecutionSpace>;
+  using member_type = typename launch::member_type;
+
+  Places places;
+  Views crs;
+  std::int64_t row_count;
+  int lanes;
+  std::int64_t rows_per_team;
+
+  /// T, for a mean number of entries a row.
+  static int lanes_per_row(double entries_per_row) {
+    int lanes = 1;
+    while (launch::gpu && lanes < 32 && entries_per_row > 12 * lanes)
+      lanes *= 2;
+    return lanes;
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const member_type& team) const {
+    const std::int64_t first = team.league_rank() * rows_per_team;
+    const std::int64_t count = row_count - first < rows_per_team ? row_count - first : rows_per_team;
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(count)), [&](const int i) {
+      const std::int64_t row = first + i;
+      std::int64_t found = fill(team, row);
+      if (found == crs.end(row) - crs.begin(row)) return;
+      // What the lanes wrote is there before one goes on: a fence, and a sum for which all wait.
+      Kokkos::memory_fence();
+      Kokkos::parallel_reduce(
+          Kokkos::ThreadVectorRange(team, lanes), [](const int, std::int64_t& sum) { ++sum; }, found);
+      Kokkos::single(Kokkos::PerThread(team), [&]() { fill_in_any_order(row); });
+    });
+  }
+
+  /// Returns the number of entries that were written.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t fill(const member_type& team, const std::int64_t row) const {
+    const std::int64_t place_count = places.place_count(row);
+    const std::int64_t share = (place_count + lanes - 1) / lanes;
+    std::int64_t found = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(team, lanes),
+        [&](const int lane, std::int64_t& sum) {
+          const std::int64_t end = lane * share + share;
+          sum += fill_part(row, lane * share, end < place_count ? end : place_count);
+        },
+        found);
+    return found;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t fill_part(const std::int64_t row, std::int64_t first_place,
+                                                     std::int64_t end_place) const {
+    const std::int64_t begin = crs.begin(row);
+    const std::int64_t end = crs.end(row);
+    constexpr std::int64_t no_column = std::numeric_limits<std::int64_t>::min();
+    const auto column_of = [&](std::int64_t i) {
+      return i < end ? static_cast<std::int64_t>(crs.entries[i]) : no_column;
+    };
+    std::int64_t i = first_place == 0 ? begin : -1;
+    std::int64_t next_column = i < 0 ? no_column : column_of(i);
+    std::int64_t found = 0;
+    places.for_each_place(row, first_place, end_place, [&](std::int64_t column, std::int64_t position) {
+      if (i < 0) {
+        i = first_where(begin, end, [&](std::int64_t entry) { return column_of(entry) >= column; });
+        next_column = column_of(i);
+      }
+      scalar_type value(0);
+      while (column == next_column) {
+        value += crs.values[i];
+        ++found;
+        next_column = column_of(++i);
+      }
+      places.values()[position] = value;
+    });
+    return found;
+  }
+
+  /// For a row that does not ascend, or names what has no place, which is left out. Clears what the row holds
+  /// before adding, so that duplicates are summed in the order of the CRS.
+  KOKKOS_INLINE_FUNCTION void fill_in_any_order(const std::int64_t row) const {
+    for (std::int64_t i = crs.begin(row); i < crs.end(row); ++i) {
+      const std::int64_t at = places.position(row, static_cast<std::int64_t>(crs.entries[i]));
+      if (at >= 0) places.values()[at] = scalar_type(0);
+    }
+    for (std::int64_t i = crs.begin(row); i < crs.end(row); ++i) {
+      const std::int64_t at = places.position(row, static_cast<std::int64_t>(crs.entries[i]));
+      if (at >= 0) places.values()[at] += crs.values[i];
+    }
+  }
+};
+
+/// Compares a CRS matrix with Places and copies it from there, one lane a row.
 template <class ExecutionSpace, class Places, class SizeType>
 struct PlaceCopy {
   using execution_space = ExecutionSpace;
   using scalar_type = typename Places::scalar_type;
   using ordinal_type = typename Places::ordinal_type;
 
-  struct Fill {};
   struct Compare {};
   struct Count {};
   struct Extract {};
@@ -44,19 +142,6 @@ struct PlaceCopy {
 
   template <class Crs>
   PlaceCopy(const Places& places_, const Crs& crs_) : places(places_), crs(crs_) {}
-
-  /// Clears what the row holds before adding, so that duplicates are summed, in the order of the CRS, on a
-  /// matrix that is new and on one that is refilled. Leaves out what has no place.
-  KOKKOS_INLINE_FUNCTION void operator()(Fill, const std::int64_t row) const {
-    for (std::int64_t i = crs.begin(row); i < crs.end(row); ++i) {
-      const std::int64_t at = places.position(row, static_cast<std::int64_t>(crs.entries[i]));
-      if (at >= 0) places.values()[at] = scalar_type(0);
-    }
-    for (std::int64_t i = crs.begin(row); i < crs.end(row); ++i) {
-      const std::int64_t at = places.position(row, static_cast<std::int64_t>(crs.entries[i]));
-      if (at >= 0) places.values()[at] += crs.values[i];
-    }
-  }
 
   /// Differs where a stored value is not zero in a place that the CRS does not name, or the CRS names a place
   /// that is not stored.
@@ -97,21 +182,26 @@ struct PlaceCopy {
   /// Calls visit(column, value) for the values of a row that are not zero.
   template <class Visit>
   KOKKOS_INLINE_FUNCTION void for_each_stored(const std::int64_t row, const Visit& visit) const {
-    places.for_each_place(row, [&](std::int64_t column, std::int64_t position) {
+    places.for_each_place(row, 0, places.place_count(row), [&](std::int64_t column, std::int64_t position) {
       const scalar_type value = places.values()[position];
       if (value != scalar_type(0)) visit(column, value);
     });
   }
 };
 
-/// The values of crs in their places: one kernel, "Filigree::<what>[<format>]". A new matrix must be zero.
+/// The values of crs in their places: one kernel, "Filigree::<what>[<format>]". Writes all places, zeros
+/// where the CRS has no entry.
 template <class ExecutionSpace, class Crs, class Places>
 void fill_places(const ExecutionSpace& exec, const char* what, const char* format, const Places& places,
                  const Crs& crs) {
-  using Copy = PlaceCopy<ExecutionSpace, Places, typename Crs::non_const_size_type>;
-  Kokkos::parallel_for(label(what, format),
-                       row_range<typename Copy::Fill>(exec, static_cast<std::int64_t>(crs.numRows())),
-                       Copy(places, crs));
+  using Fill = FillPlaces<ExecutionSpace, Places, crs_views_t<Crs>>;
+  using launch = typename Fill::launch;
+  const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
+  if (rows == 0) return;
+  const int lanes = Fill::lanes_per_row(static_cast<double>(crs.nnz()) / static_cast<double>(rows));
+  Kokkos::parallel_for(label(what, format), launch::policy(exec, rows, launch::team_size, lanes),
+                       Fill{places, crs_views_t<Crs>(crs), rows, lanes,
+                            launch::gpu ? launch::team_size / lanes : launch::rows_per_team});
 }
 
 /// The first row in which the patterns differ, or a number past all rows. Fences exec.

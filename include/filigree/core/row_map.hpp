@@ -27,11 +27,13 @@ struct ExclusiveSum {
 
 /// Builds a CRS matrix from a functor that, tagged CountTag, writes the length of a row to crs_row_map and,
 /// tagged FillTag, its entries to crs_entries and crs_values; crs_row_map is the row map by then. It is
-/// called for 0 to places - 1, which need not be the numbers of the rows. For the conversions back to CRS and
-/// the assembly of grids, which are this and nothing else. Fences exec to read the number of entries.
+/// called for 0 to counts - 1 and for 0 to fills - 1, which need not be the numbers of the rows. For the
+/// conversions back to CRS and the assembly of grids, which are this and nothing else. Fences exec to read
+/// the number of entries.
 template <class Crs, class CountTag, class FillTag, class ExecutionSpace, class Work>
 Crs build_crs(const ExecutionSpace& exec, const char* format, typename Crs::non_const_ordinal_type rows,
-              typename Crs::non_const_ordinal_type columns, Work work, std::int64_t places) {
+              typename Crs::non_const_ordinal_type columns, Work work, std::int64_t counts,
+              std::int64_t fills) {
   using size_type = typename Crs::non_const_size_type;
   using row_map_type = typename Crs::row_map_type::non_const_type;
   using entries_type = typename Crs::index_type::non_const_type;
@@ -40,7 +42,7 @@ Crs build_crs(const ExecutionSpace& exec, const char* format, typename Crs::non_
   row_map_type row_map(Kokkos::view_alloc(exec, label("row_map", format)),
                        static_cast<std::size_t>(rows) + 1);
   work.crs_row_map = row_map.data();
-  Kokkos::parallel_for(label("count", format), row_range<CountTag>(exec, places), work);
+  Kokkos::parallel_for(label("count", format), row_range<CountTag>(exec, counts), work);
   Kokkos::parallel_scan(label("row_map", format), row_range<void>(exec, static_cast<std::int64_t>(rows) + 1),
                         ExclusiveSum<ExecutionSpace, size_type>{row_map.data()});
   size_type entry_count = 0;
@@ -53,16 +55,16 @@ Crs build_crs(const ExecutionSpace& exec, const char* format, typename Crs::non_
                      entry_count);
   work.crs_entries = entries.data();
   work.crs_values = values.data();
-  Kokkos::parallel_for(label("fill", format), row_range<FillTag>(exec, places), work);
+  Kokkos::parallel_for(label("fill", format), row_range<FillTag>(exec, fills), work);
   return Crs(label("crs", format), rows, columns, entry_count, values, row_map, entries);
 }
 
-/// The same for one place a row.
+/// The same where both are called for each row.
 template <class Crs, class CountTag, class FillTag, class ExecutionSpace, class Work>
 Crs build_crs(const ExecutionSpace& exec, const char* format, typename Crs::non_const_ordinal_type rows,
               typename Crs::non_const_ordinal_type columns, const Work& work) {
-  return build_crs<Crs, CountTag, FillTag>(exec, format, rows, columns, work,
-                                           static_cast<std::int64_t>(rows));
+  const auto count = static_cast<std::int64_t>(rows);
+  return build_crs<Crs, CountTag, FillTag>(exec, format, rows, columns, work, count, count);
 }
 
 }  // namespace Impl

@@ -13,6 +13,14 @@
 //   run(i, lane)    the entries of one lane: count, value(j), column(j), and for products value_once(j) and
 //                   column_once(j), which load them for the last time, the column as it is stored
 //
+// for copies (slots.hpp):
+//
+//   slots()                number of slots
+//   group(slot, from)      the SlotGroup of a slot, whose number is not less than from
+//   entry(group, slot)     the SlotEntry of a slot
+//   value_at(at), column_at(group, at), set_column_at(group, at, column)
+//                          what is stored in a slot
+//
 // and for hosts, where there is no lane but a core that likes streams, if neighbouring rows are neighbours in
 // memory:
 //
@@ -25,8 +33,10 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "filigree/core/binary_search.hpp"
 #include "filigree/core/kokkos_versions.hpp"
 #include "filigree/core/load_once.hpp"
+#include "filigree/core/slots.hpp"
 
 namespace Filigree {
 namespace Impl {
@@ -55,9 +65,6 @@ struct StridedRun {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t column(Length j) const {
     return static_cast<std::int64_t>(entries[place(j)]);
   }
-  KOKKOS_FORCEINLINE_FUNCTION void set_column(Length j, std::int64_t column) const {
-    entries[place(j)] = static_cast<Ordinal>(column);
-  }
   KOKKOS_FORCEINLINE_FUNCTION auto value_once(Length j) const { return load_once(values + place(j)); }
   KOKKOS_FORCEINLINE_FUNCTION auto column_once(Length j) const { return load_once(entries + place(j)); }
   /// The entries first, first + step and so on.
@@ -79,9 +86,6 @@ struct JoinedRun {
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t column(std::int64_t j) const {
     return j < first.count ? first.column(j) : second.column(j - first.count);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void set_column(std::int64_t j, std::int64_t column) const {
-    j < first.count ? first.set_column(j, column) : second.set_column(j - first.count, column);
   }
 };
 
@@ -118,11 +122,10 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_length(const Rows& rows, std::int64
   std::int64_t length = 0;
   for (int lane = 0; lane < rows.lanes(); ++lane) {
     const auto run = rows.run(i, lane);
-    std::int64_t count = run.count;
     if constexpr (Rows::padded)
-      while (count > 0 && run.column(count - 1) < 0)
-        --count;
-    length += count;
+      length += first_where(0, run.count, [&](std::int64_t j) { return run.column(j) < 0; });
+    else
+      length += run.count;
   }
   return length;
 }

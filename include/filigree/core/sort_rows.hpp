@@ -6,7 +6,14 @@
 
 #include "filigree/core/allocate_view.hpp"
 #include "filigree/core/check_crs.hpp"
+#include "filigree/core/launch.hpp"
 #include "filigree/core/stable_sort.hpp"
+
+#if FILIGREE_KOKKOS_SORTS_IN_TEAMS
+#include <Kokkos_NestedSort.hpp>
+#else
+#include <KokkosKernels_Sorting.hpp>
+#endif
 
 namespace Filigree {
 namespace Impl {
@@ -26,20 +33,77 @@ struct RowKeys {
   }
 };
 
+/// Sorts the rows of small windows, a team a window, in its scratch memory.
+template <class ExecutionSpace, class Views, class Ordinal>
+struct SortWindows {
+  static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
+  static constexpr int lanes = gpu ? 256 : 1;
+  /// Bits of a row's number in its window, which the keys end with, so that no two of them are the same.
+  static constexpr int row_bits = 11;
+  static constexpr std::int64_t largest_window = std::int64_t(1) << row_bits;
+  using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<lanes, 1>>;
+  using member_type = typename policy_type::member_type;
+  using keys_type = Kokkos::View<std::uint64_t*, typename ExecutionSpace::scratch_memory_space,
+                                 Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+  Views crs;
+  std::int64_t rows;
+  std::int64_t window;
+  std::int64_t longest;
+  Ordinal* order;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const member_type& team) const {
+    const std::int64_t first = team.league_rank() * window;
+    const int count = static_cast<int>(rows - first < window ? rows - first : window);
+    const keys_type keys(team.team_scratch(0), static_cast<std::size_t>(count));
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](const int i) {
+      const std::int64_t shorter = longest - (crs.end(first + i) - crs.begin(first + i));
+      keys(i) = (static_cast<std::uint64_t>(shorter) << row_bits) | static_cast<std::uint64_t>(i);
+    });
+    team.team_barrier();
+#if FILIGREE_KOKKOS_SORTS_IN_TEAMS
+    Kokkos::Experimental::sort_team(team, keys);
+#else
+    // It is in the one or in the other namespace.
+    using namespace KokkosKernels;
+    using namespace KokkosKernels::Impl;
+    TeamBitonicSort<int, std::uint64_t>(keys.data(), count, team);
+#endif
+    team.team_barrier();
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](const int i) {
+      order[first + i] = static_cast<Ordinal>(
+          first + static_cast<std::int64_t>(keys(i) & static_cast<std::uint64_t>(largest_window - 1)));
+    });
+  }
+};
+
 /// The rows of a CRS matrix sorted by falling length inside windows of `window` rows, rows of one length in
-/// their order. longest is the length of the longest row. Fences exec.
+/// their order. longest is the length of the longest row. Fences exec where a window is large.
 template <class OrderView, class ExecutionSpace, class Crs>
 OrderView rows_by_length(const ExecutionSpace& exec, const char* format, const Crs& crs, std::int64_t window,
                          std::int64_t longest) {
   using Views = crs_views_t<Crs>;
+  using Ordinal = typename OrderView::non_const_value_type;
+  using Windows = SortWindows<ExecutionSpace, Views, Ordinal>;
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
   if (rows == 0) return OrderView();
+  if (window <= Windows::largest_window) {
+    const auto order = allocate_view<OrderView>(exec, "order", format, rows);
+    typename Windows::policy_type policy(exec, static_cast<int>((rows + window - 1) / window), Windows::lanes,
+                                         1);
+    policy.set_scratch_size(
+        0,
+        Kokkos::PerTeam(static_cast<int>(Windows::keys_type::shmem_size(static_cast<std::size_t>(window)))));
+    Kokkos::parallel_for(label("sort_windows", format), policy,
+                         Windows{Views(crs), rows, window, longest, order.data()});
+    return order;
+  }
   const auto keys = allocate_view<Kokkos::View<std::uint64_t*, typename OrderView::device_type>>(
       exec, "keys", format, rows);
   Kokkos::parallel_for(label("keys", format), row_range<void>(exec, rows),
                        RowKeys<ExecutionSpace, Views>{Views(crs), window, longest, keys.data()});
-  return stable_order<typename OrderView::non_const_value_type>(
-      exec, format, keys, static_cast<std::uint64_t>((rows - 1) / window * (longest + 1) + longest));
+  return stable_order<Ordinal>(exec, format, keys,
+                               static_cast<std::uint64_t>((rows - 1) / window * (longest + 1) + longest));
 }
 
 }  // namespace Impl

@@ -434,6 +434,7 @@ class StencilProblem {
     Work work(exec, m_grid, m_points, m_dof, m_coefficients);
     work.cds_values = result.values.data();
     work.cds_offsets = result.offsets.data();
+    Kokkos::deep_copy(exec, result.values, typename Cds::value_type(0));
     Kokkos::parallel_for("Filigree::fill_cds[grid]", Impl::row_range<typename Work::FillCds>(exec, numRows()),
                          work);
     // The mirror and the points of the stencil are freed on return.

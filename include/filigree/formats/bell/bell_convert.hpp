@@ -53,7 +53,6 @@ struct BellPlaces {
   Scalar* block_values;
   const Ordinal* block_entries;
   std::int64_t rows;
-  std::int64_t columns;
   std::int64_t block_rows;
   std::int64_t block_width;
   std::int64_t block_size;
@@ -63,7 +62,6 @@ struct BellPlaces {
       : block_values(bell.values.data()),
         block_entries(bell.block_entries.data()),
         rows(static_cast<std::int64_t>(bell.numRows())),
-        columns(static_cast<std::int64_t>(bell.numCols())),
         block_rows(static_cast<std::int64_t>(bell.numBlockRows())),
         block_width(static_cast<std::int64_t>(bell.block_width())),
         block_size(bell.block_size()) {}
@@ -85,15 +83,22 @@ struct BellPlaces {
     return (low * block_size + column - wanted * block_size) * rows + row;
   }
 
-  /// By ascending column.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t place_count(std::int64_t) const {
+    return block_width * block_size;
+  }
   template <class Visit>
-  KOKKOS_INLINE_FUNCTION void for_each_place(const std::int64_t row, const Visit& visit) const {
-    for (std::int64_t k = 0; k < block_width; ++k) {
-      const std::int64_t block = block_column(row / block_size, k);
-      if (block < 0) return;
-      for (std::int64_t c = 0; c < block_size; ++c)
-        if (block * block_size + c < columns)
-          visit(block * block_size + c, (k * block_size + c) * rows + row);
+  KOKKOS_INLINE_FUNCTION void for_each_place(const std::int64_t row, const std::int64_t first,
+                                             const std::int64_t end, const Visit& visit) const {
+    const std::int64_t block_row = row / block_size;
+    std::int64_t k = first / block_size;
+    std::int64_t c = first - k * block_size;
+    for (std::int64_t place = first; place < end; ++place) {
+      const std::int64_t block = block_column(block_row, k);
+      visit(block < 0 ? -1 : block * block_size + c, place * rows + row);
+      if (++c == block_size) {
+        c = 0;
+        ++k;
+      }
     }
   }
 };
@@ -127,11 +132,11 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BellOpti
                          << " of them for " << static_cast<double>(crs.nnz()) / static_cast<double>(rows)
                          << " entries a row";
                    });
-  result = Bell(crs.numRows(), crs.numCols(), static_cast<Z>(crs.nnz()), options.block_size,
-                static_cast<O>(pattern.block_width),
-                typename Bell::values_type(Kokkos::view_alloc(exec, label("values", name)),
-                                           static_cast<std::size_t>(elements)),
-                allocate_view<typename Bell::entries_type>(exec, "block_entries", name, blocks));
+  result =
+      Bell(crs.numRows(), crs.numCols(), static_cast<Z>(crs.nnz()), options.block_size,
+           static_cast<O>(pattern.block_width),
+           allocate_view<typename Bell::values_type>(exec, "values", name, pattern.block_width * b * rows),
+           allocate_view<typename Bell::entries_type>(exec, "block_entries", name, blocks));
   pattern.block_entries = result.block_entries.data();
   Kokkos::parallel_for(label("list_blocks", name),
                        row_range<typename Pattern::List>(exec, pattern.block_rows), pattern);

@@ -70,15 +70,25 @@ struct BsrPlaces {
            block_column * block_size;
   }
 
-  /// In the order of the blocks of the row.
-  template <class Visit>
-  KOKKOS_INLINE_FUNCTION void for_each_place(const std::int64_t row, const Visit& visit) const {
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t place_count(std::int64_t row) const {
     const std::int64_t block_row = row / block_size;
-    const std::int64_t end = static_cast<std::int64_t>(row_map[block_row + 1]);
-    for (std::int64_t block = static_cast<std::int64_t>(row_map[block_row]); block < end; ++block)
-      for (std::int64_t c = 0; c < block_size; ++c)
-        visit(static_cast<std::int64_t>(entries[block]) * block_size + c,
-              (block * block_size + row - block_row * block_size) * block_size + c);
+    return static_cast<std::int64_t>(row_map[block_row + 1] - row_map[block_row]) * block_size;
+  }
+  template <class Visit>
+  KOKKOS_INLINE_FUNCTION void for_each_place(const std::int64_t row, const std::int64_t first,
+                                             const std::int64_t end, const Visit& visit) const {
+    const std::int64_t block_row = row / block_size;
+    std::int64_t block = first / block_size;
+    std::int64_t c = first - block * block_size;
+    block += static_cast<std::int64_t>(row_map[block_row]);
+    for (std::int64_t place = first; place < end; ++place) {
+      visit(static_cast<std::int64_t>(entries[block]) * block_size + c,
+            (block * block_size + row - block_row * block_size) * block_size + c);
+      if (++c == block_size) {
+        c = 0;
+        ++block;
+      }
+    }
   }
 };
 

@@ -35,7 +35,9 @@ struct CdsDiagonals {
     const std::int64_t shift = block_rows - 1 - row / block_size;
     std::int64_t last = -1;
     for (std::int64_t i = crs.begin(row); i < crs.end(row); ++i) {
-      const std::int64_t diagonal = static_cast<std::int64_t>(crs.entries[i]) / block_size + shift;
+      // In the ordinals of the matrix: a GPU divides 32 bits several times as fast as 64.
+      const std::int64_t diagonal =
+          static_cast<std::int64_t>(crs.entries[i] / static_cast<Ordinal>(block_size)) + shift;
       // Looking first, past the L1 cache, keeps all lanes from queueing at the flag of the main diagonal.
       const volatile int* flag = flags + diagonal;
       if (diagonal != last && *flag == 0) Kokkos::atomic_exchange(flags + diagonal, 1);
@@ -62,7 +64,6 @@ struct CdsPlaces {
   const Ordinal* offsets;
   std::int64_t diagonals;
   std::int64_t rows;
-  std::int64_t columns;
   std::int64_t block_size;
 
   template <class Cds>
@@ -71,7 +72,6 @@ struct CdsPlaces {
         offsets(cds.offsets.data()),
         diagonals(static_cast<std::int64_t>(cds.numDiagonals())),
         rows(static_cast<std::int64_t>(cds.numRows())),
-        columns(static_cast<std::int64_t>(cds.numCols())),
         block_size(cds.block_size()) {}
 
   KOKKOS_FORCEINLINE_FUNCTION Scalar* values() const { return diagonal_values; }
@@ -85,29 +85,33 @@ struct CdsPlaces {
     return (low * block_size + column - block_column * block_size) * rows + row;
   }
 
-  /// By ascending column.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t place_count(std::int64_t) const { return diagonals * block_size; }
   template <class Visit>
-  KOKKOS_INLINE_FUNCTION void for_each_place(const std::int64_t row, const Visit& visit) const {
-    for (std::int64_t d = 0; d < diagonals; ++d) {
-      const std::int64_t block_column = row / block_size + static_cast<std::int64_t>(offsets[d]);
-      for (std::int64_t c = 0; c < block_size; ++c) {
-        const std::int64_t column = block_column * block_size + c;
-        if (column >= 0 && column < columns) visit(column, (d * block_size + c) * rows + row);
+  KOKKOS_INLINE_FUNCTION void for_each_place(const std::int64_t row, const std::int64_t first,
+                                             const std::int64_t end, const Visit& visit) const {
+    const std::int64_t block_row = row / block_size;
+    std::int64_t d = first / block_size;
+    std::int64_t c = first - d * block_size;
+    for (std::int64_t place = first; place < end; ++place) {
+      const std::int64_t column = (block_row + static_cast<std::int64_t>(offsets[d])) * block_size + c;
+      visit(column, place * rows + row);
+      if (++c == block_size) {
+        c = 0;
+        ++d;
       }
     }
   }
 };
 
-/// Allocates a CDS matrix of zeros for the given number of block diagonals, whose offsets the caller then
+/// Allocates a CDS matrix for the given number of block diagonals, whose values and offsets the caller then
 /// writes.
 template <class Cds, class ExecutionSpace>
 Cds allocate_cds(const ExecutionSpace& exec, const char* format, typename Cds::ordinal_type rows,
                  typename Cds::ordinal_type columns, typename Cds::size_type entry_count, int block_size,
                  std::int64_t diagonals) {
-  const std::size_t size = static_cast<std::size_t>(diagonals) * static_cast<std::size_t>(block_size) *
-                           static_cast<std::size_t>(rows);
+  const std::int64_t size = diagonals * block_size * static_cast<std::int64_t>(rows);
   return Cds(rows, columns, entry_count, block_size,
-             typename Cds::values_type(Kokkos::view_alloc(exec, label("values", format)), size),
+             allocate_view<typename Cds::values_type>(exec, "values", format, size),
              allocate_view<typename Cds::offsets_type>(exec, "offsets", format, diagonals));
 }
 

@@ -16,16 +16,22 @@
 namespace Filigree {
 namespace Impl {
 
-/// Writes the row of each entry of a CRS matrix, one lane a row.
+/// Writes the row of each entry of a CRS matrix, a lane a strip of entries.
 template <class ExecutionSpace, class Views, class Ordinal>
 struct WriteRows {
   using execution_space = ExecutionSpace;
   Views crs;
+  std::int64_t row_count;
+  std::int64_t entry_count;
   Ordinal* rows;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t row) const {
-    for (std::int64_t i = crs.begin(row); i < crs.end(row); ++i)
-      rows[i] = static_cast<Ordinal>(row);
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t strip) const {
+    SlotGroup row;
+    SlotStrip<ExecutionSpace>::for_each(strip, entry_count, [&](std::int64_t i) {
+      if (!row.has(i))
+        row = find_group(row.number, row_count, i, [&](std::int64_t r) { return crs.begin(r); });
+      rows[i] = static_cast<Ordinal>(row.number);
+    });
   }
 };
 
@@ -54,8 +60,8 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CooOptio
   if (entries == 0) return;
   Kokkos::deep_copy(exec, result.values, crs.values);
   Kokkos::deep_copy(exec, result.entries, crs.graph.entries);
-  Kokkos::parallel_for(label("convert", Coo::name()), row_range<void>(exec, rows),
-                       WriteRows<ExecutionSpace, Views, O>{Views(crs), result.rows.data()});
+  for_each_strip<void>(exec, "convert", Coo::name(), entries,
+                       WriteRows<ExecutionSpace, Views, O>{Views(crs), rows, entries, result.rows.data()});
 }
 
 /// The first row in which the patterns differ, or a number past all rows. Fences exec.
@@ -68,7 +74,7 @@ std::int64_t first_different_row(const ExecutionSpace& exec, const CooMatrix<S, 
 /// refill, its input checked. One kernel: both have the same order.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void refill_from_crs(const ExecutionSpace& exec, const CooMatrix<S, O, D, M, Z>& coo, const Crs& crs) {
-  refill_rows(exec, coo.name(), CooEntries<ExecutionSpace, S, O>(coo), crs);
+  copy_values(exec, coo.name(), crs, coo.values);
 }
 
 /// to_crs: the entries in their order.

@@ -166,6 +166,24 @@ struct CooEntries {
     const std::int64_t begin = begin_of(row);
     return {values + begin, entries + begin, 1, begin_of(row + 1) - begin};
   }
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t slots() const { return entry_count; }
+  /// The entries of a row, which is mostly a short one.
+  KOKKOS_FORCEINLINE_FUNCTION SlotGroup group(std::int64_t slot, std::int64_t) const {
+    const std::int64_t row = row_of(slot);
+    const std::int64_t before =
+        first_where_near(1, slot + 1, [&](std::int64_t distance) { return row_of(slot - distance) < row; });
+    const std::int64_t end =
+        first_where_near(slot + 1, entry_count, [&](std::int64_t i) { return row_of(i) > row; });
+    return {row, slot - before + 1, end};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION SlotEntry entry(const SlotGroup& row, std::int64_t slot) const {
+    return {row.number, slot - row.begin, slot};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value_at(std::int64_t at) const { return values[at]; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_at(const SlotGroup&, std::int64_t at) const {
+    return static_cast<std::int64_t>(entries[at]);
+  }
 };
 
 }  // namespace Impl

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "filigree/core/check_crs.hpp"
+#include "filigree/core/row_copy.hpp"
 #include "filigree/core/row_lengths.hpp"
 #include "filigree/core/row_list.hpp"
 #include "filigree/formats/crs/crs_convert.hpp"
@@ -69,20 +70,10 @@ std::int64_t first_different_row(const ExecutionSpace& exec, const CrsKernelMatr
   return first_different_row(exec, A.crs, crs);
 }
 
-template <class ExecutionSpace, class Scalar>
-struct CopyCrsValues {
-  using execution_space = ExecutionSpace;
-  const Scalar* from;
-  Scalar* to;
-
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const { to[i] = from[i]; }
-};
-
 /// refill, its input checked: new values for the CRS matrix that is shared, too. One kernel.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void refill_from_crs(const ExecutionSpace& exec, const CrsKernelMatrix<S, O, D, M, Z>& A, const Crs& crs) {
-  Kokkos::parallel_for(label("refill", A.name()), row_range<void>(exec, static_cast<std::int64_t>(A.nnz())),
-                       CopyCrsValues<ExecutionSpace, S>{crs.values.data(), A.values.data()});
+  copy_values(exec, A.name(), crs, A.values);
 }
 
 /// to_crs: the matrix that is shared.

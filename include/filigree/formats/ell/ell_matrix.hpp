@@ -203,6 +203,38 @@ struct EllRows {
             entries_of_lane(tile_length(i), lane, log2_lanes)};
   }
 
+  /// Slots are numbered as if they were in slices of 32 places, so that lanes that are near each other read
+  /// rows of the CRS that are.
+  static constexpr int log2_slice = 5;
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t slots() const { return slice_begin(slices()); }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t slices() const {
+    return (stride + (1 << log2_slice) - 1) >> log2_slice;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t slice_begin(std::int64_t slice) const {
+    return (slice << log2_slice) * width;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION SlotGroup group(std::int64_t slot, std::int64_t from) const {
+    return find_group(from, slices(), slot, [&](std::int64_t slice) { return slice_begin(slice); });
+  }
+  KOKKOS_FORCEINLINE_FUNCTION SlotEntry entry(const SlotGroup& slice, std::int64_t slot) const {
+    const std::int64_t in_slice = slot - slice.begin;
+    const int lane = static_cast<int>(in_slice & (lanes() - 1));
+    const std::int64_t j = in_slice >> (log2_slice + log2_lanes);
+    const std::int64_t i =
+        (slice.number << log2_slice) + ((in_slice >> log2_lanes) & ((1 << log2_slice) - 1));
+    return {i < count() ? i : -1, (j << log2_lanes) + lane, ((j * stride + i) << log2_lanes) + lane};
+  }
+  /// The length of the arrays.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t elements() const { return stride * width; }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value_at(std::int64_t at) const { return values[at]; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_at(const SlotGroup&, std::int64_t at) const {
+    return static_cast<std::int64_t>(entries[at]);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void set_column_at(const SlotGroup&, std::int64_t at,
+                                                 std::int64_t column) const {
+    entries[at] = static_cast<Ordinal>(column);
+  }
+
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t, std::int64_t most) const { return most; }
   KOKKOS_FORCEINLINE_FUNCTION TilePointers<Scalar, Ordinal> tile(std::int64_t i, std::int64_t k) const {
     return {values + k * stride + i, entries + k * stride + i};

@@ -17,23 +17,6 @@
 namespace Filigree {
 namespace Impl {
 
-/// Writes the CRS part, one lane an overflowing row.
-template <class ExecutionSpace, class Rows, class Views>
-struct FillCrsPart {
-  using execution_space = ExecutionSpace;
-  Rows rows;
-  Views crs;
-
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t at) const {
-    const auto run = rows.run_of_overflow(at).second;
-    const std::int64_t begin = crs.begin(rows.overflow_row(at)) + rows.ell.width;
-    for (std::int64_t j = 0; j < run.count; ++j) {
-      run.value(j) = crs.values[begin + j];
-      run.set_column(j, static_cast<std::int64_t>(crs.entries[begin + j]));
-    }
-  }
-};
-
 /// convert<HecMatrix>, its input checked. Fences exec. Takes 8 bytes for each entry of the longest row while
 /// it runs.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
@@ -41,8 +24,6 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HecOptio
                       HecMatrix<S, O, D, M, Z>& result) {
   using Hec = HecMatrix<S, O, D, M, Z>;
   using Ell = typename Hec::ell_type;
-  using Rows = HecRows<S, O, Z>;
-  using Views = CrsViews<S, O, Z>;
   const char* function = "Filigree::convert<HecMatrix>";
   const char* name = Hec::name();
   check_hybrid_width(function, options.width_rule, options.width);
@@ -84,8 +65,8 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HecOptio
                allocate_view<typename Hec::entries_type>(exec, "overflow_entries", name, overflow), list,
                overflow_offsets<Z>(exec, name, crs, list, width));
   fill_ell(exec, name, crs, ell);
-  Kokkos::parallel_for(label("convert_overflow", name), row_range<void>(exec, overflowing_rows),
-                       FillCrsPart<ExecutionSpace, Rows, Views>{Rows(result), Views(crs)});
+  copy_overflow(exec, name, crs, list, result.overflow_row_map, width, result.overflow_values,
+                result.overflow_entries, nullptr);
 }
 
 /// The first row in which the patterns differ, or a number past all rows. Fences exec.

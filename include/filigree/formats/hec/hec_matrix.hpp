@@ -133,6 +133,7 @@ struct HecRows {
   const Ordinal* overflow_rows;
   const SizeType* overflow_row_map;
   std::int64_t overflow_count;
+  std::int64_t overflow_entry_count;
   std::int64_t long_count;
 
   template <class Hec>
@@ -143,6 +144,7 @@ struct HecRows {
         overflow_rows(hec.overflow_rows.data()),
         overflow_row_map(hec.overflow_row_map.data()),
         overflow_count(static_cast<std::int64_t>(hec.overflow_rows.extent(0))),
+        overflow_entry_count(static_cast<std::int64_t>(hec.overflow_values.extent(0))),
         long_count(static_cast<std::int64_t>(hec.numLongRows())) {}
 
   KOKKOS_FORCEINLINE_FUNCTION length_t<Ordinal> length(std::int64_t row) const {
@@ -174,6 +176,32 @@ struct HecRows {
     const std::int64_t among_long = search(0, long_count, row);
     const bool is_long = among_long < long_count && overflow_row(among_long) == row;
     return run_of_overflow(is_long ? among_long : search(long_count, overflow_count, row));
+  }
+
+  /// The slots of the ELL part, then those of the CSR part.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t slots() const { return ell.slots() + overflow_entry_count; }
+  KOKKOS_FORCEINLINE_FUNCTION SlotGroup group(std::int64_t slot, std::int64_t from) const {
+    const std::int64_t first = ell.slots();
+    if (slot < first) return ell.group(slot, from);
+    // The numbers of the listed rows go on where those of the ELL part end.
+    const std::int64_t listed = from < ell.slices() ? 0 : from - ell.slices();
+    SlotGroup group = find_group(listed, overflow_count, slot, [&](std::int64_t at) {
+      return first + static_cast<std::int64_t>(overflow_row_map[at]);
+    });
+    group.number += ell.slices();
+    return group;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION SlotEntry entry(const SlotGroup& group, std::int64_t slot) const {
+    if (slot < ell.slots()) return ell.entry(group, slot);
+    return {overflow_row(group.number - ell.slices()), ell.width + (slot - group.begin),
+            ell.elements() + (slot - ell.slots())};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value_at(std::int64_t at) const {
+    return at < ell.elements() ? ell.values[at] : overflow_values[at - ell.elements()];
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_at(const SlotGroup&, std::int64_t at) const {
+    return static_cast<std::int64_t>(at < ell.elements() ? ell.entries[at]
+                                                         : overflow_entries[at - ell.elements()]);
   }
 };
 

@@ -16,30 +16,6 @@
 namespace Filigree {
 namespace Impl {
 
-/// Writes the COO part, one lane an overflowing row.
-template <class ExecutionSpace, class Coo, class Views>
-struct FillCooPart {
-  using execution_space = ExecutionSpace;
-  using ordinal_type = typename Coo::ordinal_type;
-  Views crs;
-  const ordinal_type* overflow_rows;
-  const std::int64_t* offsets;
-  std::int64_t width;
-  typename Coo::value_type* values;
-  ordinal_type* entries;
-  ordinal_type* rows;
-
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
-    const std::int64_t row = static_cast<std::int64_t>(overflow_rows[i]);
-    const std::int64_t begin = crs.begin(row) + width;
-    for (std::int64_t k = 0; begin + k < crs.end(row); ++k) {
-      values[offsets[i] + k] = crs.values[begin + k];
-      entries[offsets[i] + k] = crs.entries[begin + k];
-      rows[offsets[i] + k] = static_cast<ordinal_type>(row);
-    }
-  }
-};
-
 /// convert<HybMatrix>, its input checked. Fences exec. Takes 8 bytes for each entry of the longest row and
 /// for each row that overflows while it runs.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
@@ -48,7 +24,6 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HybOptio
   using Hyb = HybMatrix<S, O, D, M, Z>;
   using Ell = typename Hyb::ell_type;
   using Coo = typename Hyb::coo_type;
-  using Views = CrsViews<S, O, Z>;
   const char* function = "Filigree::convert<HybMatrix>";
   const char* name = Hyb::name();
   check_hybrid_width(function, options.width_rule, options.width);
@@ -85,10 +60,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HybOptio
   const auto list = allocate_view<typename Coo::entries_type>(exec, "overflow_rows", name, count);
   list_rows(exec, name, crs, width + 1, longest, list.data());
   const auto offsets = overflow_offsets<std::int64_t>(exec, name, crs, list, width);
-  Kokkos::parallel_for(
-      label("convert_coo", name), row_range<void>(exec, count),
-      FillCooPart<ExecutionSpace, Coo, Views>{Views(crs), list.data(), offsets.data(), width,
-                                              coo.values.data(), coo.entries.data(), coo.rows.data()});
+  copy_overflow(exec, name, crs, list, offsets, width, coo.values, coo.entries, coo.rows.data());
   // The lists are freed on return, which is no event of exec.
   exec.fence();
 }

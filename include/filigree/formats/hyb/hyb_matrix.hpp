@@ -127,6 +127,26 @@ struct HybRows {
     }
     return {first, second, length};
   }
+
+  /// The slots of the ELL part, then those of the COO part.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t slots() const { return ell.slots() + coo.slots(); }
+  KOKKOS_FORCEINLINE_FUNCTION SlotGroup group(std::int64_t slot, std::int64_t from) const {
+    const std::int64_t coo_begin = ell.slots();
+    if (slot < coo_begin) return ell.group(slot, from);
+    const SlotGroup row = coo.group(slot - coo_begin, 0);
+    return {row.number, row.begin + coo_begin, row.end + coo_begin};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION SlotEntry entry(const SlotGroup& group, std::int64_t slot) const {
+    if (slot < ell.slots()) return ell.entry(group, slot);
+    return {group.number, ell.width + (slot - group.begin), ell.elements() + (slot - ell.slots())};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value_at(std::int64_t at) const {
+    return at < ell.elements() ? ell.values[at] : coo.values[at - ell.elements()];
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_at(const SlotGroup&, std::int64_t at) const {
+    return static_cast<std::int64_t>(at < ell.elements() ? ell.entries[at]
+                                                         : coo.entries[at - ell.elements()]);
+  }
 };
 
 }  // namespace Impl

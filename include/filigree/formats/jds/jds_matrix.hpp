@@ -106,9 +106,6 @@ struct JaggedRun {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t column(std::int64_t j) const {
     return static_cast<std::int64_t>(entries[offsets[j]]);
   }
-  KOKKOS_FORCEINLINE_FUNCTION void set_column(std::int64_t j, std::int64_t column) const {
-    entries[offsets[j]] = static_cast<Ordinal>(column);
-  }
   KOKKOS_FORCEINLINE_FUNCTION auto value_once(std::int64_t j) const { return load_once(values + offsets[j]); }
   KOKKOS_FORCEINLINE_FUNCTION auto column_once(std::int64_t j) const {
     return load_once(entries + offsets[j]);
@@ -129,6 +126,7 @@ struct JdsRows {
   const std::int64_t* offsets;
   std::int64_t row_count;
   std::int64_t diagonals;
+  std::int64_t entry_count;
 
   template <class Jds>
   explicit JdsRows(const Jds& jds)
@@ -137,7 +135,8 @@ struct JdsRows {
         permutation(jds.permutation.data()),
         offsets(jds.diagonal_offsets.data()),
         row_count(static_cast<std::int64_t>(jds.numRows())),
-        diagonals(static_cast<std::int64_t>(jds.numDiagonals())) {}
+        diagonals(static_cast<std::int64_t>(jds.numDiagonals())),
+        entry_count(static_cast<std::int64_t>(jds.values.extent(0))) {}
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return row_count; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t target(std::int64_t i) const {
@@ -150,6 +149,46 @@ struct JdsRows {
   }
   KOKKOS_FORCEINLINE_FUNCTION JaggedRun<Scalar, Ordinal> run(std::int64_t i, int) const {
     return {values + i, entries + i, offsets, tile_length(i)};
+  }
+
+  /// Slots are numbered by blocks of 8 diagonals, and in a block by slices of 32 places, so that a lane
+  /// copies 8 entries of a row: one from each of 8 rows took up to 5 products (27-point, 3 unknowns, H200). A
+  /// block needs slots for as many places as its first diagonal has, 8 times; it gets those that the block
+  /// before it takes in the arrays, whose diagonals are no shorter, and 256 to fill up a slice. Some stay
+  /// empty.
+  static constexpr int log2_block = 3;
+  static constexpr int log2_slice = 5;
+  static constexpr std::int64_t slice_slots = 1 << (log2_block + log2_slice);
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t blocks() const {
+    return (diagonals + (1 << log2_block) - 1) >> log2_block;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t slots() const {
+    return diagonals == 0 ? 0 : (row_count << log2_block) + entry_count + blocks() * slice_slots;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t block_begin(std::int64_t block) const {
+    if (block == 0) return 0;
+    if (block == blocks()) return slots();
+    return (row_count << log2_block) + offsets[(block - 1) << log2_block] + block * slice_slots;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION SlotGroup group(std::int64_t slot, std::int64_t from) const {
+    return find_group(from, blocks(), slot, [&](std::int64_t block) { return block_begin(block); });
+  }
+  KOKKOS_FORCEINLINE_FUNCTION SlotEntry entry(const SlotGroup& block, std::int64_t slot) const {
+    const std::int64_t in_block = slot - block.begin;
+    const std::int64_t i =
+        (in_block >> (log2_block + log2_slice) << log2_slice) + (in_block & ((1 << log2_slice) - 1));
+    const std::int64_t k =
+        (block.number << log2_block) + ((in_block >> log2_slice) & ((1 << log2_block) - 1));
+    const bool exists = k < diagonals && i < offsets[k + 1] - offsets[k];
+    return {exists ? i : -1, k, exists ? offsets[k] + i : 0};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value_at(std::int64_t at) const { return values[at]; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_at(const SlotGroup&, std::int64_t at) const {
+    return static_cast<std::int64_t>(entries[at]);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void set_column_at(const SlotGroup&, std::int64_t at,
+                                                 std::int64_t column) const {
+    entries[at] = static_cast<Ordinal>(column);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t, std::int64_t most) const { return most; }

@@ -2,6 +2,7 @@
 #ifndef FILIGREE_FORMATS_SELL_SELL_CONVERT_HPP
 #define FILIGREE_FORMATS_SELL_SELL_CONVERT_HPP
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -54,7 +55,7 @@ struct SellSections {
   }
 };
 
-/// The width of each slice, the elements that it takes, and its columns, one lane a slice.
+/// The width of each slice, the elements that it takes, and where its columns are, one lane a slice.
 template <class ExecutionSpace, class Sell, class Views>
 struct SellSlices {
   using execution_space = ExecutionSpace;
@@ -62,7 +63,6 @@ struct SellSlices {
   using Rows = SellRows<typename Sell::value_type, ordinal_type, false>;
   struct Widths {};
   struct Sizes {};
-  struct Bases {};
   struct ShortOffsets {};
 
   Rows rows;
@@ -99,20 +99,6 @@ struct SellSlices {
   KOKKOS_INLINE_FUNCTION void operator()(Sizes, const std::int64_t slice) const {
     slice_offsets[slice] = static_cast<std::int64_t>(slice_widths[slice]) * rows.height(slice);
   }
-  /// The smallest column of a slice, or -1 where the largest is too far from it.
-  KOKKOS_INLINE_FUNCTION void operator()(Bases, const std::int64_t slice) const {
-    std::int64_t smallest = -1;
-    std::int64_t largest = 0;
-    for_each_row(slice, [&](std::int64_t row) {
-      for (std::int64_t i = crs.begin(row); i < crs.end(row); ++i) {
-        const std::int64_t column = static_cast<std::int64_t>(crs.entries[i]);
-        smallest = smallest < 0 || column < smallest ? column : smallest;
-        largest = column > largest ? column : largest;
-      }
-    });
-    const bool far = smallest >= 0 && largest - smallest >= short_padding;
-    column_bases[slice] = static_cast<ordinal_type>(far ? -1 : smallest < 0 ? 0 : smallest);
-  }
   /// Elements of the slice where all slices before it have the kind of its columns, for a scan.
   KOKKOS_INLINE_FUNCTION void operator()(ShortOffsets, const std::int64_t slice, std::int64_t& short_size,
                                          const bool final) const {
@@ -121,6 +107,60 @@ struct SellSlices {
     // All slices before this one take slice_offsets[slice] elements, of which short_size are short.
     if (final) column_offsets[slice] = is_short ? short_size : slice_offsets[slice] - short_size;
     if (is_short) short_size += size;
+  }
+};
+
+/// The smallest column of each slice, or -1 where the largest is too far from it: a team a slice.
+template <class ExecutionSpace, class Rows, class Views>
+struct SellBases {
+  static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
+  using ordinal_type = typename Rows::ordinal_type;
+  using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<256, 1>>;
+  using member_type = typename policy_type::member_type;
+  using columns_type = Kokkos::MinMaxScalar<std::int64_t>;
+  using reducer_type = Kokkos::MinMax<std::int64_t>;
+
+  Rows rows;
+  Views crs;
+  ordinal_type* column_bases;
+
+  /// A lane takes about four entries of a mean row.
+  static policy_type policy(const ExecutionSpace& exec, std::int64_t slices, int height,
+                            double entries_per_row) {
+    int lanes = 1;
+    while (gpu && lanes < 32 && entries_per_row > 4 * lanes)
+      lanes *= 2;
+    return policy_type(exec, static_cast<int>(slices), gpu ? std::min(height, 256 / lanes) : 1, lanes);
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const member_type& team) const {
+    const std::int64_t slice = team.league_rank();
+    const std::int64_t first = slice << rows.log2_height;
+    columns_type all;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamThreadRange(team, 1 << rows.log2_height),
+        [&](const int i, columns_type& mine) {
+          const std::int64_t row = rows.target(first + i);
+          const std::int64_t begin = row < 0 ? 0 : crs.begin(row);
+          const std::int64_t end = row < 0 ? 0 : crs.end(row);
+          columns_type of_row;
+          Kokkos::parallel_reduce(
+              Kokkos::ThreadVectorRange(team, end - begin),
+              [&](const std::int64_t k, columns_type& of_lane) {
+                const std::int64_t column = static_cast<std::int64_t>(crs.entries[begin + k]);
+                of_lane.min_val = column < of_lane.min_val ? column : of_lane.min_val;
+                of_lane.max_val = column > of_lane.max_val ? column : of_lane.max_val;
+              },
+              reducer_type(of_row));
+          mine.min_val = of_row.min_val < mine.min_val ? of_row.min_val : mine.min_val;
+          mine.max_val = of_row.max_val > mine.max_val ? of_row.max_val : mine.max_val;
+        },
+        reducer_type(all));
+    Kokkos::single(Kokkos::PerTeam(team), [&]() {
+      const bool is_empty = all.min_val > all.max_val;
+      const bool far = !is_empty && all.max_val - all.min_val >= short_padding;
+      column_bases[slice] = static_cast<ordinal_type>(far ? -1 : is_empty ? 0 : all.min_val);
+    });
   }
 };
 
@@ -199,7 +239,13 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const SellOpti
     sell.column_bases = allocate_view<entries_type>(exec, "column_bases", name, slices);
     sell.column_offsets = allocate_view<offsets_type>(exec, "column_offsets", name, slices);
     const Slices work(sell, Views(crs));
-    Kokkos::parallel_for(label("column_bases", name), row_range<typename Slices::Bases>(exec, slices), work);
+    using Rows = SellRows<S, O, false>;
+    using Bases = SellBases<ExecutionSpace, Rows, Views>;
+    Kokkos::parallel_for(
+        label("column_bases", name),
+        Bases::policy(exec, slices, options.slice_height,
+                      static_cast<double>(crs.nnz()) / static_cast<double>(std::max<std::int64_t>(rows, 1))),
+        Bases{Rows(sell), Views(crs), sell.column_bases.data()});
     Kokkos::parallel_scan(label("column_offsets", name),
                           row_range<typename Slices::ShortOffsets>(exec, slices), work, short_size);
     exec.fence();

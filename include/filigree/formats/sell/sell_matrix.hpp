@@ -167,6 +167,12 @@ namespace Impl {
 /// A 16-bit column that stands for padding.
 constexpr std::uint16_t short_padding = 65535;
 
+/// The column for which a short one stands.
+template <class Ordinal>
+KOKKOS_FORCEINLINE_FUNCTION Ordinal whole_column(Ordinal base, std::uint16_t distance) {
+  return distance == short_padding ? Ordinal(-1) : static_cast<Ordinal>(base + distance);
+}
+
 /// Entries at equal distances whose columns have 16 bits.
 template <class Scalar, class Ordinal>
 struct ShortColumns {
@@ -181,13 +187,10 @@ struct ShortColumns {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t place(length_type j) const {
     return static_cast<std::int64_t>(j) * stride;
   }
-  KOKKOS_FORCEINLINE_FUNCTION Ordinal column_of(const std::uint16_t distance) const {
-    return distance == short_padding ? Ordinal(-1) : static_cast<Ordinal>(base + distance);
-  }
   KOKKOS_FORCEINLINE_FUNCTION Scalar& value(length_type j) const { return values[place(j)]; }
   KOKKOS_FORCEINLINE_FUNCTION auto value_once(length_type j) const { return load_once(values + place(j)); }
   KOKKOS_FORCEINLINE_FUNCTION Ordinal column_once(length_type j) const {
-    return column_of(load_once(entries + place(j)));
+    return whole_column(base, load_once(entries + place(j)));
   }
 };
 
@@ -216,14 +219,8 @@ struct ShortRun {
   }
   KOKKOS_FORCEINLINE_FUNCTION Scalar& value(length_type j) const { return values[place(j)]; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t column(length_type j) const {
-    return static_cast<std::int64_t>(
-        has_short_columns() ? with_short_columns().column_of(short_entries[place(j)]) : entries[place(j)]);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void set_column(length_type j, std::int64_t column) const {
-    if (has_short_columns())
-      short_entries[place(j)] = column < 0 ? short_padding : static_cast<std::uint16_t>(column - base);
-    else
-      entries[place(j)] = static_cast<Ordinal>(column);
+    return static_cast<std::int64_t>(has_short_columns() ? whole_column(base, short_entries[place(j)])
+                                                         : entries[place(j)]);
   }
 };
 
@@ -246,6 +243,7 @@ struct SellRows {
   const Ordinal* slice_rows;
   const Ordinal* column_bases;
   const std::int64_t* column_offsets;
+  std::int64_t slot_count;
   place_type rows;
   place_type slices;
   int log2_height;
@@ -262,6 +260,7 @@ struct SellRows {
         slice_rows(sell.slice_rows.extent(0) > 0 ? sell.slice_rows.data() : nullptr),
         column_bases(sell.column_bases.data()),
         column_offsets(sell.column_offsets.data()),
+        slot_count(static_cast<std::int64_t>(sell.values.extent(0))),
         rows(static_cast<place_type>(sell.numRows())),
         slices(static_cast<place_type>(sell.numSlices())),
         log2_height(log2_of(sell.slice_height())),
@@ -309,6 +308,48 @@ struct SellRows {
     } else {
       return StridedRun<Scalar, Ordinal, length_type, length_type>{
           value, entries + slice_offsets[slice] + start, stride, length};
+    }
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t slots() const { return slot_count; }
+  KOKKOS_FORCEINLINE_FUNCTION SlotGroup group(std::int64_t slot, std::int64_t from) const {
+    return find_group(from, static_cast<std::int64_t>(slices), slot,
+                      [&](std::int64_t slice) { return slice_offsets[slice]; });
+  }
+  KOKKOS_FORCEINLINE_FUNCTION SlotEntry entry(const SlotGroup& slice, std::int64_t slot) const {
+    const std::int64_t in_slice = slot - slice.begin;
+    const int lane = static_cast<int>(in_slice & (lanes() - 1));
+    const std::int64_t run = in_slice >> log2_lanes;
+    std::int64_t j = run >> log2_height;
+    std::int64_t row = run & ((std::int64_t(1) << log2_height) - 1);
+    if (slice_rows != nullptr) {
+      const int rows_of_slice = height(static_cast<place_type>(slice.number));
+      j = run / rows_of_slice;
+      row = run - j * rows_of_slice;
+    }
+    return {(slice.number << log2_height) + row, (j << log2_lanes) + lane, slot};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value_at(std::int64_t at) const { return values[at]; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_at(const SlotGroup& slice, std::int64_t at) const {
+    if constexpr (ShortColumns) {
+      const Ordinal base = column_bases[slice.number];
+      const std::int64_t place = column_offsets[slice.number] + (at - slice.begin);
+      return static_cast<std::int64_t>(base >= 0 ? whole_column(base, short_entries[place]) : entries[place]);
+    } else {
+      return static_cast<std::int64_t>(entries[at]);
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void set_column_at(const SlotGroup& slice, std::int64_t at,
+                                                 std::int64_t column) const {
+    if constexpr (ShortColumns) {
+      const std::int64_t base = static_cast<std::int64_t>(column_bases[slice.number]);
+      const std::int64_t place = column_offsets[slice.number] + (at - slice.begin);
+      if (base >= 0)
+        short_entries[place] = column < 0 ? short_padding : static_cast<std::uint16_t>(column - base);
+      else
+        entries[place] = static_cast<Ordinal>(column);
+    } else {
+      entries[at] = static_cast<Ordinal>(column);
     }
   }
 };
