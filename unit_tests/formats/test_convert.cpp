@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // convert, to_crs and refill of every format, and what they refuse.
+#include <algorithm>
 #include <cstring>
 
 #include "../support/errors.hpp"
@@ -84,7 +85,43 @@ TYPED_TEST_P(RoundTrip, RefillGivesNewValues) {
   if (!dense_blocks_v<TypeParam>) this->expect_refills(scattered<Scalar>(13, 19, 5), 4);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(RoundTrip, ReturnsTheMatrix, RefillGivesNewValues);
+/// Copies give a lane a few neighbouring entries: rows and slices that begin and end anywhere among them, and
+/// thousands of empty rows, which have none.
+TYPED_TEST_P(RoundTrip, CopiesRowsOfAnyLengths) {
+  using Scalar = typename TypeParam::Scalar;
+  Random random(11);
+  if (keeps_entries_v<TypeParam>) {
+    HostMatrix<Scalar> uneven(5000, 300);
+    for (std::int64_t row = 0; row < 5000; ++row)
+      if (row < 700 || row > 4100)
+        for (std::int64_t k = row % 97 == 0 ? 250 : random.below(13); k > 0; --k)
+          uneven.rows[static_cast<std::size_t>(row)].push_back({random.below(300), random.value<Scalar>()});
+    this->expect_same(uneven, 1, "uneven");
+    this->expect_refills(uneven, 1);
+    return;
+  }
+  // Ascending, with duplicates side by side; then also the other way round, where none are.
+  HostMatrix<Scalar> ascending(72, 80);
+  for (auto& row : ascending.rows)
+    for (std::int64_t column = 0; column < 80; ++column)
+      for (std::int64_t copies = random.below(3); copies > 0; --copies)
+        row.push_back({column, random.value<Scalar>()});
+  HostMatrix<Scalar> mixed = ascending;
+  for (std::size_t row = 0; row < mixed.rows.size(); row += 3) {
+    auto reversed = mixed.rows[row];
+    std::reverse(reversed.begin(), reversed.end());
+    mixed.rows[row].insert(mixed.rows[row].end(), reversed.begin(), reversed.end());
+  }
+  for (const int b : {1, 4, 8}) {
+    if (b > largest_block_size<TypeParam>()) continue;
+    this->expect_same(ascending, b, "ascending");
+    this->expect_same(mixed, b, "mixed");
+    this->expect_refills(ascending, b);
+    this->expect_refills(mixed, b);
+  }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(RoundTrip, ReturnsTheMatrix, RefillGivesNewValues, CopiesRowsOfAnyLengths);
 INSTANTIATE_TYPED_TEST_SUITE_P(Double, RoundTrip, AllFormatsOf<double>, CaseName);
 INSTANTIATE_TYPED_TEST_SUITE_P(ComplexFloat, RoundTrip, AllFormatsOf<Kokkos::complex<float>>, CaseName);
 
