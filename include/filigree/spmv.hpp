@@ -19,7 +19,7 @@ namespace Filigree {
 namespace Impl {
 
 /// Columns of x and y that one launch takes of a rank-2 product: A is read once for that many.
-constexpr int multi_vector_columns = 4;
+constexpr int multi_vector_columns = 16;
 
 /// Whether this library has kernels for the product of Matrix; those of BSR are Kokkos Kernels' alone.
 template <class Matrix>
@@ -73,7 +73,7 @@ void check_spmv(Mode mode, const Matrix& A, const XView& x, const YView& y) {
 /// (all formats but CDS and DIA) each addition rounds to the type of y. Mode N gives the same bits on every
 /// run. COO, HYB and the balanced CRS kernel keep partial sums in the matrix: products of one object on two
 /// instances at once want a copy each (with_own_carry()). What a format stores as padding never reads x into
-/// a sum. The cost is one read of A for each four columns of x.
+/// a sum. The cost is one read of A for each 16 columns of x.
 ///
 /// Throws std::invalid_argument for an unknown mode, extents that do not fit and x that overlaps y, with
 /// nothing written.

@@ -99,6 +99,25 @@ TYPED_TEST_P(AllFormats, MultipliesBlocksOfEverySize) {
   }
 }
 
+TYPED_TEST_P(AllFormats, MultipliesManyColumns) {
+  using Scalar = typename TypeParam::Scalar;
+  const auto expect_right = [&](const HostMatrix<Scalar>& host, int block_size) {
+    const auto A = converted<TypeParam>(host, block_size);
+    for (const Mode mode : all_modes)
+      for (const int columns : {9, 16, 18})
+        EXPECT_TRUE(this->right(A, host, {mode, other_factor<Scalar>(1.5), Scalar(1), columns}))
+            << "block size " << block_size;
+  };
+  expect_right(scattered<Scalar>(70, 60, 7), 1);
+  if constexpr (has_block_size_v<typename TypeParam::Options>)
+    for (const int b : {2, 3, 4, 6, 8, 10}) {
+      if (b > largest_block_size<TypeParam>()) continue;
+      const auto host = block_banded<Scalar>(7 * b, 6 * b, b);
+      expect_right(host, b);
+      this->expect_no_leak("block size " + std::to_string(b), converted<TypeParam>(host, b), host);
+    }
+}
+
 TYPED_TEST_P(AllFormats, PaddingReadsNothing) {
   using Scalar = typename TypeParam::Scalar;
   const auto unsorted = scattered<Scalar>(14, 17, 4);
@@ -144,8 +163,8 @@ TYPED_TEST_P(AllFormats, ModeNGivesTheSameBitsOnEveryRun) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(AllFormats, MultipliesInEveryModeRankAndFactor, MultipliesMatricesOfEveryShape,
-                            MultipliesBlocksOfEverySize, PaddingReadsNothing, AlphaZeroReadsNeitherMatrixNorX,
-                            ModeNGivesTheSameBitsOnEveryRun);
+                            MultipliesBlocksOfEverySize, MultipliesManyColumns, PaddingReadsNothing,
+                            AlphaZeroReadsNeitherMatrixNorX, ModeNGivesTheSameBitsOnEveryRun);
 
 }  // namespace FiligreeTest
 

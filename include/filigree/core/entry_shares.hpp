@@ -53,12 +53,12 @@ struct ShareLaunch {
   static std::int64_t shares(std::int64_t entry_count) { return (entry_count + share - 1) / share; }
 };
 
-/// The partial sums that shares carry out, two a share, for up to four columns of the widest scalar type.
+/// The partial sums that shares carry out, two a share, for up to 16 columns of the widest scalar type.
 /// Memory of the matrix, as spmv must not allocate.
 template <class Device>
 using carry_t = Kokkos::View<Kokkos::complex<double>*, Device>;
 
-constexpr int most_carried_columns = 4;
+constexpr int most_carried_columns = 16;
 
 template <class ExecutionSpace>
 std::int64_t carry_elements(std::int64_t entry_count) {

@@ -32,10 +32,24 @@ template <>
 struct StreamedWord<16> {
   using type = uint4;
 };
+/// Two loads.
+template <>
+struct StreamedWord<32> {
+  struct type {
+    uint4 halves[2];
+  };
+};
+template <class Word>
+__device__ __forceinline__ Word load_streamed(const Word* pointer) {
+  return __ldcs(pointer);
+}
+__device__ __forceinline__ StreamedWord<32>::type load_streamed(const StreamedWord<32>::type* pointer) {
+  return {{__ldcs(&pointer->halves[0]), __ldcs(&pointer->halves[1])}};
+}
 #endif
 
 /// *pointer, aligned to its size, that this kernel reads just once: on an NVIDIA GPU the caches drop it first
-/// and keep x, if it has 2, 4, 8 or 16 bytes; else a load like any other.
+/// and keep x, if it has 2, 4, 8, 16 or 32 bytes; else a load like any other.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T load_once(const T* pointer) {
 #if defined(__CUDA_ARCH__)
@@ -43,7 +57,7 @@ KOKKOS_FORCEINLINE_FUNCTION T load_once(const T* pointer) {
   if constexpr (std::is_void<word>::value) {
     return *pointer;
   } else {
-    const word loaded = __ldcs(reinterpret_cast<const word*>(pointer));
+    const word loaded = load_streamed(reinterpret_cast<const word*>(pointer));
     T result;
     memcpy(&result, &loaded, sizeof(T));
     return result;

@@ -35,7 +35,7 @@ struct MultiVector {
     return row_bytes / static_cast<int>(sizeof(T));
   }
   /// The same rows from the given column on.
-  MultiVector from_column(std::int64_t column) const {
+  KOKKOS_FORCEINLINE_FUNCTION MultiVector from_column(std::int64_t column) const {
     return {data + column * column_stride, row_bytes, column_stride};
   }
 };

@@ -58,9 +58,9 @@ KOKKOS_FORCEINLINE_FUNCTION void add_batch(const Operands& operands, typename Op
   for (int u = 0; u < size; ++u) {
     const bool is_there = Whole || first + u < run.count;
     columns[u] = is_there ? run.column_once(first + u) : column_type(-1);
-    values[u] = is_there ? run.value_once(first + u) : value_type(0);
+    values[u] = is_there ? conjugate_if<Conjugate>(run.value_once(first + u)) : value_type(0);
   }
-  operands.template add_batch<!Whole || Padded, Conjugate>(sums, values, columns);
+  operands.template add_batch<!Whole || Padded, true>(sums, values, columns);
 }
 
 /// sums += the products of a run, in its order.

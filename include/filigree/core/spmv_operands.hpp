@@ -14,6 +14,7 @@ namespace Impl {
 /// front door hands to the kernels of every format.
 template <class Scalar, class X, class Y, int Columns>
 struct SpmvOperands {
+  using x_type = X;
   using y_type = Y;
   using accumulator_type = wider_t<Scalar, X, Y>;
   static constexpr int most_columns = Columns;
@@ -29,13 +30,26 @@ struct SpmvOperands {
   /// Whether this launch has the column; that it has its only one is known at compile time.
   KOKKOS_FORCEINLINE_FUNCTION bool has(int column) const { return Columns == 1 || column < columns; }
 
-  /// Calls visit(c, column) for each sum: column is c, or the last one where there is no column c, so that no
-  /// load waits for a branch.
+  /// The columns from the given one on, at most Most of them.
+  template <int Most>
+  KOKKOS_FORCEINLINE_FUNCTION SpmvOperands<Scalar, X, Y, Most> from_column(int first) const {
+    return {x.from_column(first), y.from_column(first), columns - first < Most ? columns - first : Most,
+            alpha, beta};
+  }
+
+  /// Columns whose loads of x are under way at once. A launch of fewer columns than Columns leaves out whole
+  /// groups of them.
+  static constexpr int column_group = 4;
+
+  /// Calls visit(c, column) for each sum: column is c, or the last one where a group has no column c, so that
+  /// no load waits for a branch.
   template <class Visit>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_column(const Visit& visit) const {
     FILIGREE_UNROLL(4)
-    for (int c = 0; c < Columns; ++c)
-      visit(c, has(c) ? c : columns - 1);
+    for (int first = 0; first < Columns; first += column_group)
+      if (first == 0 || first < columns)
+        for (int c = first; c < Columns && c < first + column_group; ++c)
+          visit(c, has(c) ? c : columns - 1);
   }
 
   /// sums += a * x(row, :)
@@ -50,17 +64,12 @@ struct SpmvOperands {
   /// value.
   template <class Row>
   KOKKOS_FORCEINLINE_FUNCTION void add_unless_zero(sums_type& sums, const Scalar& a, Row row) const {
-    const auto wide_a = widen<accumulator_type>(a);
-    for_each_column([&](int c, int column) {
-      accumulator_type sum = sums[c];
-      sum += wide_a * widen<accumulator_type>(x(row, column));
-      sums[c] = a == Scalar(0) ? sums[c] : sum;
-    });
+    for_each_column([&](int c, int column) { add_unless_zero(sums[c], a, x(row, column)); });
   }
 
-  /// sums += values[i] * x(columns[i], :) for all i in turn. With Gaps a column of -1 reads no x, and its
-  /// value must be 0.
-  template <bool Gaps, bool Conjugate, int Size, class Ordinal>
+  /// sums += values[i] * x(columns[i], :) for all i in turn: all columns of x share one load of A. With Gaps
+  /// a column of -1 reads no x, and its value must be 0. Without ZerosCount a value of 0 adds nothing.
+  template <bool Gaps, bool ZerosCount, int Size, class Ordinal>
   KOKKOS_FORCEINLINE_FUNCTION void add_batch(sums_type& sums, const Scalar (&values)[Size],
                                              const Ordinal (&columns_of_a)[Size]) const {
     for_each_column([&](int c, int column) {
@@ -70,8 +79,10 @@ struct SpmvOperands {
         factors[i] = !Gaps || columns_of_a[i] >= 0 ? x(columns_of_a[i], column) : X(0);
       FILIGREE_UNROLL(8)
       for (int i = 0; i < Size; ++i)
-        sums[c] +=
-            widen<accumulator_type>(conjugate_if<Conjugate>(values[i])) * widen<accumulator_type>(factors[i]);
+        if constexpr (ZerosCount)
+          sums[c] += widen<accumulator_type>(values[i]) * widen<accumulator_type>(factors[i]);
+        else
+          add_unless_zero(sums[c], values[i], factors[i]);
     });
   }
 
@@ -81,6 +92,14 @@ struct SpmvOperands {
     for (int c = 0; c < columns; ++c)
       atomic_add(&y(column, c),
                  narrow<Y>(times(alpha, accumulator_type(wide_a * widen<accumulator_type>(x(row, c))))));
+  }
+
+  /// sum += a * factor, unless a is 0.
+  KOKKOS_FORCEINLINE_FUNCTION static void add_unless_zero(accumulator_type& sum, const Scalar& a,
+                                                          const X& factor) {
+    accumulator_type with_product = sum;
+    with_product += widen<accumulator_type>(a) * widen<accumulator_type>(factor);
+    sum = a == Scalar(0) ? sum : with_product;
   }
 
   /// y = beta * y for all of its rows, as a kernel of its own.

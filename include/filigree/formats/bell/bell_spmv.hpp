@@ -70,10 +70,14 @@ struct BellSpmv : BellProduct<ExecutionSpace, Bell, Operands, BlockSize> {
       const std::int64_t column = block < 0 ? 0 : block * b;
       const std::int64_t last = this->columns - 1 - column;
       const scalar_type* KOKKOS_RESTRICT value = this->values + k * b * this->rows + row;
+      scalar_type block_values[BlockSize];
+      std::int64_t block_columns[BlockSize];
       FILIGREE_UNROLL(8)
-      for (int c = 0; c < b; ++c)
-        this->operands.add_unless_zero(sums, conjugate_if<Conjugate>(value[c * this->rows]),
-                                       column + (c < last ? c : last));
+      for (int c = 0; c < BlockSize; ++c) {
+        block_values[c] = conjugate_if<Conjugate>(value[c * this->rows]);
+        block_columns[c] = column + (c < last ? c : last);
+      }
+      this->operands.template add_batch<false, false>(sums, block_values, block_columns);
     }
     this->operands.store(sums, row);
   }

@@ -46,6 +46,17 @@ struct CdsProduct {
   KOKKOS_FORCEINLINE_FUNCTION int block_size() const {
     return BlockSize > 0 ? BlockSize : run_time_block_size;
   }
+
+  /// The first column of the block that a diagonal has in a block row. Where it has left the matrix the
+  /// stored values are zeros, so any column will do: clipping costs less than a branch. In the ordinals of
+  /// the matrix, which 32-bit registers hold; none of the differences leaves their range.
+  KOKKOS_FORCEINLINE_FUNCTION ordinal_type clipped_column(ordinal_type block_row, ordinal_type offset) const {
+    const ordinal_type b = static_cast<ordinal_type>(block_size());
+    const ordinal_type last_block = static_cast<ordinal_type>(columns - 1) / b;
+    offset = offset < -block_row ? -block_row : offset;
+    offset = offset > last_block - block_row ? last_block - block_row : offset;
+    return (block_row + offset) * b;
+  }
 };
 
 /// Rows that a lane of a GPU takes, whose values it loads at once: 16 bytes of one block, which share their
@@ -75,17 +86,6 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   using pack_type = Pack<scalar_type, RowsPerLane>;
   using place_type = place_t<ordinal_type>;
 
-  /// The first column of the block that a diagonal has in a block row. Where it has left the matrix the
-  /// stored values are zeros, so any column will do: clipping costs less than a branch. In the ordinals of
-  /// the matrix, which 32-bit registers hold; none of the differences leaves their range.
-  KOKKOS_FORCEINLINE_FUNCTION ordinal_type clipped_column(ordinal_type block_row, ordinal_type offset) const {
-    const ordinal_type b = static_cast<ordinal_type>(this->block_size());
-    const ordinal_type last_block = static_cast<ordinal_type>(this->columns - 1) / b;
-    offset = offset < -block_row ? -block_row : offset;
-    offset = offset > last_block - block_row ? last_block - block_row : offset;
-    return (block_row + offset) * b;
-  }
-
   KOKKOS_FORCEINLINE_FUNCTION ordinal_type clipped_to_matrix(ordinal_type column, ordinal_type c) const {
     const ordinal_type last = static_cast<ordinal_type>(this->columns - 1) - column;
     return column + (c < last ? c : last);
@@ -106,6 +106,29 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   template <int Count>
   KOKKOS_FORCEINLINE_FUNCTION void add_diagonals(sums_type (&sums)[RowsPerLane], std::int64_t row,
                                                  ordinal_type block_row, std::int64_t first_diagonal) const {
+    if constexpr (Operands::most_columns > 1) {
+      scalar_type batch[Count * BlockSize];
+      ordinal_type batch_columns[Count * BlockSize];
+      FILIGREE_UNROLL(8)
+      for (int i = 0; i < Count; ++i) {
+        const ordinal_type column = this->clipped_column(block_row, this->offsets[first_diagonal + i]);
+        FILIGREE_UNROLL(8)
+        for (int c = 0; c < BlockSize; ++c) {
+          const scalar_type value = load(row, (first_diagonal + i) * BlockSize + c).values[0];
+          batch[i * BlockSize + c] = conjugate_if<Conjugate>(value);
+          batch_columns[i * BlockSize + c] = clipped_to_matrix(column, c);
+        }
+      }
+      this->operands.template add_batch<false, false>(sums[0], batch, batch_columns);
+    } else {
+      add_packs<Count>(sums, row, block_row, first_diagonal);
+    }
+  }
+
+  /// The same for one column of x, RowsPerLane rows at once.
+  template <int Count>
+  KOKKOS_FORCEINLINE_FUNCTION void add_packs(sums_type (&sums)[RowsPerLane], std::int64_t row,
+                                             ordinal_type block_row, std::int64_t first_diagonal) const {
     FILIGREE_UNROLL(8)
     for (int i = 0; i < Count; ++i) {
       const std::int64_t diagonal = first_diagonal + i;
@@ -114,9 +137,9 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
         const pack_type pack = load(row, diagonal);
         for (int r = 0; r < RowsPerLane; ++r)
           this->operands.add_unless_zero(sums[r], conjugate_if<Conjugate>(pack.values[r]),
-                                         clipped_column(block_row + r, offset));
+                                         this->clipped_column(block_row + r, offset));
       } else {
-        const ordinal_type column = clipped_column(block_row, offset);
+        const ordinal_type column = this->clipped_column(block_row, offset);
         FILIGREE_UNROLL(8)
         for (int c = 0; c < BlockSize; ++c)
           add_element(sums, load(row, diagonal * BlockSize + c), clipped_to_matrix(column, c));
@@ -144,14 +167,16 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
                                                 const scalar_type* KOKKOS_RESTRICT value, int count,
                                                 int split, place_type column, place_type next_column) const {
     const place_type last = static_cast<place_type>(this->columns - 1);
+    scalar_type batch[Batch];
+    ordinal_type batch_columns[Batch];
     FILIGREE_UNROLL(8)
     for (int u = 0; u < Batch; ++u) {
-      pack_type pack = {};
-      if (Whole || u < count) pack = load_once(reinterpret_cast<const pack_type*>(value));
+      batch[u] = Whole || u < count ? conjugate_if<Conjugate>(load_once(value)) : scalar_type(0);
       value += this->rows;
       const place_type here = (u < split ? column : next_column - split) + u;
-      add_element(sums, pack, static_cast<ordinal_type>(here < last ? here : last));
+      batch_columns[u] = static_cast<ordinal_type>(here < last ? here : last);
     }
+    this->operands.template add_batch<false, false>(sums[0], batch, batch_columns);
   }
 
   /// For blocks of any size above largest_compiled_block_size, by batches that do not end with a diagonal: a
@@ -165,8 +190,8 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     const scalar_type* value = this->values + row;
     int d = 0;
     int c = 0;
-    ordinal_type column = clipped_column(block_row, this->offsets[0]);
-    ordinal_type next_column = clipped_column(block_row, this->offsets[d < last_diagonal ? 1 : 0]);
+    ordinal_type column = this->clipped_column(block_row, this->offsets[0]);
+    ordinal_type next_column = this->clipped_column(block_row, this->offsets[d < last_diagonal ? 1 : 0]);
     FILIGREE_UNROLL(1)
     while (d < last_diagonal || (d == last_diagonal && c + batch <= b)) {
       add_elements<batch, true>(sums, value, batch, b - c, column + c, next_column);
@@ -176,7 +201,8 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
         c -= b;
         ++d;
         column = next_column;
-        next_column = clipped_column(block_row, this->offsets[d < last_diagonal ? d + 1 : last_diagonal]);
+        next_column =
+            this->clipped_column(block_row, this->offsets[d < last_diagonal ? d + 1 : last_diagonal]);
       }
     }
     if (d == last_diagonal && c < b)
@@ -295,6 +321,95 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   }
 };
 
+/// Modes N and C for several columns of x on a GPU, where the loads of x, one for each column and value, cost
+/// more than those of the values: a lane takes RowsPerLane rows of a block and four columns, so that an
+/// element of x, of which it loads 16 bytes at once, serves all these rows. Other columns are other lanes',
+/// which load the same values at the same time. Of 8 columns in double (7pt 100^3 b=4, H200) a lane a row
+/// made 2.05 times single products.
+template <class ExecutionSpace, class Cds, class Operands, int BlockSize, bool Conjugate>
+struct CdsColumnsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
+  using base = CdsProduct<ExecutionSpace, Cds, Operands, BlockSize>;
+  using base::base;
+  using launch = RowLaunch<ExecutionSpace, 256, 2>;
+  using typename base::ordinal_type;
+  using typename base::scalar_type;
+  using x_type = typename Operands::x_type;
+  static constexpr int columns_per_lane = 4;
+  static constexpr int x_per_load = sizeof(x_type) < 16 ? static_cast<int>(16 / sizeof(x_type)) : 1;
+  static constexpr int rows_per_lane = sizeof(scalar_type) <= 8 && BlockSize % 4 == 0 ? 4 : 2;
+  static constexpr bool exists = launch::gpu && Operands::most_columns > 1 && BlockSize > 0 &&
+                                 BlockSize % 2 == 0 && BlockSize % x_per_load == 0;
+  using pack_type = Pack<scalar_type, rows_per_lane>;
+  using x_pack_type = Pack<x_type, x_per_load>;
+
+  /// Whether x and the matrix have what the loads need.
+  bool can() const {
+    constexpr std::uintptr_t bytes = sizeof(x_pack_type);
+    const auto& x = this->operands.x;
+    return this->columns % BlockSize == 0 && this->rows % rows_per_lane == 0 &&
+           x.row_bytes == static_cast<int>(sizeof(x_type)) &&
+           reinterpret_cast<std::uintptr_t>(x.data) % bytes == 0 &&
+           x.column_stride * sizeof(x_type) % bytes == 0 &&
+           reinterpret_cast<std::uintptr_t>(this->values) % sizeof(pack_type) == 0;
+  }
+
+  /// Lanes for the columns: a power of two.
+  int column_lanes() const {
+    int lanes = 1;
+    while (lanes * columns_per_lane < this->operands.columns)
+      lanes *= 2;
+    return lanes;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void row_product(const std::int64_t row, const int first_column) const {
+    using accumulator_type = typename Operands::accumulator_type;
+    const auto operands = this->operands.template from_column<columns_per_lane>(first_column);
+    using sums_type = typename decltype(operands)::sums_type;
+    const ordinal_type block_row = static_cast<ordinal_type>(row) / BlockSize;
+    sums_type sums[rows_per_lane];
+    for (int r = 0; r < rows_per_lane; ++r)
+      for (int c = 0; c < columns_per_lane; ++c)
+        sums[r][c] = accumulator_type(0);
+    const scalar_type* value = this->values + row;
+    FILIGREE_UNROLL(1)
+    for (std::int64_t d = 0; d < this->diagonals; ++d) {
+      const ordinal_type column = this->clipped_column(block_row, this->offsets[d]);
+      FILIGREE_UNROLL(4)
+      for (int first = 0; first < BlockSize; first += x_per_load) {
+        pack_type packs[x_per_load];
+        FILIGREE_UNROLL(4)
+        for (int i = 0; i < x_per_load; ++i) {
+          packs[i] = load_once(reinterpret_cast<const pack_type*>(value));
+          value += this->rows;
+        }
+        operands.for_each_column([&](int c, int column_of_x) {
+          const x_pack_type factors =
+              *reinterpret_cast<const x_pack_type*>(&operands.x(column + first, column_of_x));
+          for (int i = 0; i < x_per_load; ++i)
+            for (int r = 0; r < rows_per_lane; ++r)
+              operands.add_unless_zero(sums[r][c], conjugate_if<Conjugate>(packs[i].values[r]),
+                                       factors.values[i]);
+        });
+      }
+    }
+    for (int r = 0; r < rows_per_lane; ++r)
+      operands.store(sums[r], row + r);
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
+    const std::int64_t items = this->rows / rows_per_lane;
+    const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * team.team_size();
+    const std::int64_t count = items - first < team.team_size() ? items - first : team.team_size();
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(count)), [&](const int i) {
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, Operands::most_columns / columns_per_lane),
+                           [&](const int lane) {
+                             if (lane * columns_per_lane < this->operands.columns)
+                               row_product((first + i) * rows_per_lane, lane * columns_per_lane);
+                           });
+    });
+  }
+};
+
 /// Modes T and H: one lane an element of y, that is a column of A, which reads the same diagonals by columns.
 /// No atomics: same bits on every run.
 template <class ExecutionSpace, class Cds, class Operands, int BlockSize, bool Conjugate>
@@ -344,6 +459,18 @@ void diagonal_spmv(const ExecutionSpace& exec, const std::string& name, Mode mod
     if constexpr (decltype(transpose)::value) {
       launch(CdsSpmvTranspose<ExecutionSpace, Cds, Operands, BlockSize, c>(cds, operands), 1);
     } else {
+      using Columns = CdsColumnsSpmv<ExecutionSpace, Cds, Operands, BlockSize, c>;
+      if constexpr (Columns::exists) {
+        const Columns kernel(cds, operands);
+        if (kernel.can()) {
+          const int lanes = kernel.column_lanes();
+          Kokkos::parallel_for(name,
+                               Columns::launch::policy(exec, extent_of_y / Columns::rows_per_lane,
+                                                       Columns::launch::team_size, lanes),
+                               kernel);
+          return;
+        }
+      }
       if constexpr (packed > 1)
         if (extent_of_y % packed == 0 && reinterpret_cast<std::uintptr_t>(cds.values.data()) % 16 == 0) {
           launch(CdsSpmv<ExecutionSpace, Cds, Operands, BlockSize, c, packed>(cds, operands), packed);

@@ -32,7 +32,7 @@ struct CooOptions : ConvertOptions {};
 /// empty_rows are the rows without entries, which a product only scales. carry is where a product puts the
 /// partial sums of rows that several teams share: products of the same object on several execution space
 /// instances at once would mix them, so each wants a copy from with_own_carry().
-/// Bytes: entries * (sizeof(Scalar) + 2 * sizeof(Ordinal)), empty rows * sizeof(Ordinal), and 128 for each
+/// Bytes: entries * (sizeof(Scalar) + 2 * sizeof(Ordinal)), empty rows * sizeof(Ordinal), and 512 for each
 /// 2048 entries.
 ///
 /// Source: Kirk and Hwu, chapter 10, section 10.4; Liu, Yu, Chen, Hsieh and Shao 2012, section 2.1.

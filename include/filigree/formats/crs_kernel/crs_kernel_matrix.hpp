@@ -60,7 +60,7 @@ struct CrsKernelOptions : ConvertOptions {
 /// Products of one object of CrsKernel::balanced on several execution space instances at once would mix their
 /// partial sums: each wants a copy from with_own_carry().
 /// The Views that are not of the CRS matrix are managed, whatever MemoryTraits are.
-/// Bytes: those of the CRS matrix; balanced 128 + sizeof(Ordinal) for each 2048 entries and sizeof(Ordinal)
+/// Bytes: those of the CRS matrix; balanced 512 + sizeof(Ordinal) for each 2048 entries and sizeof(Ordinal)
 /// for each empty row more.
 ///
 /// Sources: scalar and vector CRS and the half warp a row, Vazquez, Fernandez and Garzon 2011, section 3.1;
