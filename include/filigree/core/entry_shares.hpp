@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// y = beta*y + alpha*A*x by equal shares of the entries of A, whatever the lengths of its rows: the product
-// of COO and of the balanced CRS kernel. A share is what one team multiplies. A row inside a share is summed
-// and stored there; of a row that crosses shares each share carries its partial sum out to a small array, and
-// a second kernel adds these in the order of the shares. No atomics: the same bits on every run.
+// y = beta*y + alpha*A*x by about equal shares of the entries of A, whatever the lengths of its rows: the
+// product of COO and of the balanced CRS kernel. A share is what one team multiplies. It begins with a row
+// where that is near, so that just long rows are cut. A row inside a share is summed and stored there; of one
+// that is cut each share carries its partial sum out to a small array, and a second kernel, where there are
+// such rows, adds these in the order of the shares. No atomics: the same bits on every run.
 //
 // Source: segmented sums over COO, Bell and Garland 2009, section 4.3, as papers 001 and 002 use them; the
 // carry in place of their serial third kernel is ours.
@@ -13,7 +14,9 @@
 //   scalar_type, ordinal_type
 //   values, entries               value and column of each entry
 //   entry_count
-//   row_of(i)                     row of entry i, found by whatever search that takes
+//   row_of(i), begin_of(row)      row of entry i, first entry of a row, by whatever search that takes
+//   share_begins                  first entry of each share, and entry_count; or null where these are
+//                                 multiples of 2048
 //   mark_rows(share, begin, end, lane, visit)
 //                                 on a GPU: calls visit(i - begin, row) for the entries i of the share, from
 //                                 begin to end - 1, that are the first of their row, or, with marks_all
@@ -47,10 +50,24 @@ struct ShareLaunch {
   /// Eight products a lane, whose loads do not wait for each other, are 27 KB of scratch memory a team in
   /// double: the 228 KB of an SM of an H200 hold the eight teams that its lanes can run.
   static constexpr int entries_per_lane = gpu ? 8 : 2048;
+  /// The most entries of a share.
   static constexpr std::int64_t share = lanes * entries_per_lane;
   using member_type = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
 
-  static std::int64_t shares(std::int64_t entry_count) { return (entry_count + share - 1) / share; }
+  /// A share begins up to this many entries early to begin with a row, so shorter rows are never cut, and a
+  /// matrix without longer ones needs no second kernel. 0 for large matrices, whose shares begin with
+  /// multiples of 2048: there a second kernel costs little, and a team that first has to load where its share
+  /// begins costs more (memplus 158 times along the diagonal: 0.1225 ms in place of 0.1109, H200).
+  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t slack(std::int64_t entry_count) {
+    return entry_count <= (1 << 20) ? 512 : 0;
+  }
+  /// Entries from where one share begins, or would without its row, to where the next does.
+  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t pitch(std::int64_t entry_count) {
+    return share - slack(entry_count);
+  }
+  static std::int64_t shares(std::int64_t entry_count) {
+    return (entry_count + pitch(entry_count) - 1) / pitch(entry_count);
+  }
 };
 
 /// The partial sums that shares carry out, two a share, for up to 16 columns of the widest scalar type.
@@ -64,14 +81,90 @@ template <class ExecutionSpace>
 std::int64_t carry_elements(std::int64_t entry_count) {
   return ShareLaunch<ExecutionSpace>::shares(entry_count) * 2 * most_carried_columns;
 }
+/// Bytes of share_begins and carry.
 template <class ExecutionSpace>
-std::int64_t carry_bytes(std::int64_t entry_count) {
-  return carry_elements<ExecutionSpace>(entry_count) *
-         static_cast<std::int64_t>(sizeof(Kokkos::complex<double>));
+std::int64_t share_bytes(std::int64_t entry_count) {
+  const std::int64_t shares = ShareLaunch<ExecutionSpace>::shares(entry_count);
+  const bool has_begins = ShareLaunch<ExecutionSpace>::slack(entry_count) > 0;
+  return (has_begins ? shares + 1 : 0) * static_cast<std::int64_t>(sizeof(std::int64_t)) +
+         carry_elements<ExecutionSpace>(entry_count) *
+             static_cast<std::int64_t>(sizeof(Kokkos::complex<double>));
 }
 template <class ExecutionSpace, class Device>
 carry_t<Device> allocate_carry(const ExecutionSpace& exec, const char* format, std::int64_t entry_count) {
   return allocate_view<carry_t<Device>>(exec, "carry", format, carry_elements<ExecutionSpace>(entry_count));
+}
+
+/// The first entry of a share.
+template <class Entries>
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t share_begin(const Entries& entries, std::int64_t share) {
+  if (entries.share_begins != nullptr) return entries.share_begins[share];
+  const std::int64_t begin = share * Entries::share_launch::share;
+  return begin < entries.entry_count ? begin : entries.entry_count;
+}
+
+/// Whether a row begins in a share that the next one goes on with.
+template <class Entries>
+KOKKOS_FORCEINLINE_FUNCTION bool begins_cut_row(const Entries& entries, std::int64_t share) {
+  const std::int64_t end = share_begin(entries, share + 1);
+  if (end == entries.entry_count) return false;
+  const std::int64_t row = entries.first_row(share + 1);
+  if (entries.begins(row, end)) return false;
+  // The row enters the next share. It begins in this one if it does not enter it, or if it is not its first.
+  return entries.first_row(share) != row || entries.begins(row, share_begin(entries, share));
+}
+
+/// Finds where the shares begin, and counts those that begin a cut row.
+template <class ExecutionSpace, class Entries>
+struct FindShares {
+  using execution_space = ExecutionSpace;
+  struct Begins {};
+  struct CountCuts {};
+
+  Entries entries;
+  std::int64_t shares;
+  std::int64_t* begins;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Begins, const std::int64_t share) const {
+    using launch = ShareLaunch<ExecutionSpace>;
+    if (share == shares) {
+      begins[share] = entries.entry_count;
+      return;
+    }
+    const std::int64_t begin = share * launch::pitch(entries.entry_count);
+    const std::int64_t row_begin = entries.begin_of(entries.row_of(begin));
+    begins[share] = begin - row_begin <= launch::slack(entries.entry_count) ? row_begin : begin;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(CountCuts, const std::int64_t share, std::int64_t& count) const {
+    if (begins_cut_row(entries, share)) ++count;
+  }
+};
+
+/// The share_begins of a matrix, or none where these are multiples.
+template <class View, class ExecutionSpace, class Entries>
+View find_share_begins(const ExecutionSpace& exec, const char* format, const Entries& entries) {
+  using launch = ShareLaunch<ExecutionSpace>;
+  using Find = FindShares<ExecutionSpace, Entries>;
+  if (launch::slack(entries.entry_count) == 0) return View();
+  const std::int64_t shares = launch::shares(entries.entry_count);
+  const auto begins = allocate_view<View>(exec, "share_begins", format, shares + 1);
+  Kokkos::parallel_for(label("share_begins", format), row_range<typename Find::Begins>(exec, shares + 1),
+                       Find{entries, shares, begins.data()});
+  return begins;
+}
+
+/// How many rows are cut. Fences exec.
+template <class ExecutionSpace, class Entries>
+std::int64_t count_cut_rows(const ExecutionSpace& exec, const char* format, const Entries& entries) {
+  using Find = FindShares<ExecutionSpace, Entries>;
+  const std::int64_t shares = ShareLaunch<ExecutionSpace>::shares(entries.entry_count);
+  std::int64_t count = 0;
+  if (shares > 1)
+    Kokkos::parallel_reduce(label("count_cut_rows", format),
+                            row_range<typename Find::CountCuts>(exec, shares), Find{entries, shares, nullptr},
+                            count);
+  exec.fence();
+  return count;
 }
 
 /// Where the partial sums are.
@@ -92,7 +185,11 @@ struct Carry {
 };
 
 /// Stores the sums of all rows that lie in one share and carries out the others.
-template <class ExecutionSpace, class Entries, class Operands, bool Conjugate>
+///
+/// RowAligned is whether shares begin with rows where they can (share_begins), and teams behind those of the
+/// shares scale the rows without entries. Else shares begin with multiples of 2048 and JoinShares scales
+/// those rows: a load less before all others, and no register more than six teams an SM leave.
+template <class ExecutionSpace, class Entries, class Operands, bool Conjugate, bool RowAligned>
 struct ShareSpmv {
   using launch = ShareLaunch<ExecutionSpace>;
   using accumulator_type = typename Operands::accumulator_type;
@@ -100,10 +197,13 @@ struct ShareSpmv {
   Entries entries;
   Operands operands;
   Carry<accumulator_type> carry;
+  std::int64_t shares;
+  const typename Entries::ordinal_type* empty_rows;
+  std::int64_t empty_row_count;
 
   /// As in ProductLaunch: what was fastest on an H200. Marks of all entries take registers for loads.
   static constexpr int teams_per_sm = Operands::most_columns > 1 || sizeof(accumulator_type) > 8 ? 1
-                                      : Entries::marks_all                                       ? 4
+                                      : Entries::marks_all || RowAligned                         ? 4
                                                                                                  : 6;
   using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<launch::lanes, teams_per_sm>>;
 
@@ -306,11 +406,32 @@ struct ShareSpmv {
     finish(entries.ends(row, end));
   }
 
+  /// y = beta * y for the rows without entries, from one of the list on.
+  KOKKOS_INLINE_FUNCTION void scale_empty_rows(const typename launch::member_type& team,
+                                               const std::int64_t first) const {
+    const std::int64_t rest = empty_row_count - first;
+    Kokkos::parallel_for(
+        Kokkos::TeamThreadRange(team, static_cast<int>(rest < launch::share ? rest : launch::share)),
+        [&](const int i) {
+          const typename Operands::sums_type nothing = {};
+          operands.store(nothing, static_cast<std::int64_t>(empty_rows[first + i]));
+        });
+  }
+
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
     const std::int64_t share = team.league_rank();
-    const std::int64_t begin = share * launch::share;
-    const std::int64_t end =
+    if constexpr (RowAligned)
+      if (share >= shares) {
+        scale_empty_rows(team, (share - shares) * launch::share);
+        return;
+      }
+    std::int64_t begin = share * launch::share;
+    std::int64_t end =
         begin + launch::share < entries.entry_count ? begin + launch::share : entries.entry_count;
+    if constexpr (RowAligned) {
+      begin = entries.share_begins[share];
+      end = entries.share_begins[share + 1];
+    }
     if constexpr (launch::gpu)
       device_share(team, share, begin, end);
     else
@@ -318,11 +439,10 @@ struct ShareSpmv {
   }
 };
 
-/// Adds what the shares carried out, 32 lanes a share, and scales the rows of y that have no entries.
+/// Adds what the shares carried out, 32 lanes a share, and scales rows of y that have no entries.
 template <class ExecutionSpace, class Entries, class Operands>
 struct JoinShares {
   using accumulator_type = typename Operands::accumulator_type;
-  using ordinal_type = typename Entries::ordinal_type;
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   static constexpr int lanes = 32;
   /// Shares, or groups of 32 empty rows, a team.
@@ -334,10 +454,10 @@ struct JoinShares {
   Operands operands;
   Carry<accumulator_type> carry;
   std::int64_t shares;
-  const ordinal_type* empty_rows;
+  const typename Entries::ordinal_type* empty_rows;
   std::int64_t empty_row_count;
 
-  static policy_type policy(const ExecutionSpace& exec, std::int64_t shares, std::int64_t empty_row_count) {
+  policy_type policy(const ExecutionSpace& exec) const {
     const std::int64_t items = shares + (empty_row_count + lanes - 1) / lanes;
     return policy_type(exec, static_cast<int>((items + items_per_team - 1) / items_per_team),
                        gpu ? items_per_team : 1, gpu ? lanes : 1);
@@ -345,14 +465,8 @@ struct JoinShares {
 
   /// The row that begins in a share and leaves it, if there is one.
   KOKKOS_FORCEINLINE_FUNCTION void join(const member_type& team, const std::int64_t share) const {
-    constexpr std::int64_t size = ShareLaunch<ExecutionSpace>::share;
-    const std::int64_t end = (share + 1) * size;
-    if (end >= entries.entry_count) return;
+    if (!begins_cut_row(entries, share)) return;
     const std::int64_t row = entries.first_row(share + 1);
-    if (entries.begins(row, end)) return;
-    // The row enters the next share. It begins in this one if it does not enter it, or if it is not its
-    // first.
-    if (entries.first_row(share) == row && !entries.begins(row, share * size)) return;
     for (int c = 0; c < Operands::most_columns && operands.has(c); ++c) {
       accumulator_type rest(0);
       Kokkos::parallel_reduce(
@@ -383,31 +497,35 @@ struct JoinShares {
   }
 };
 
-/// Modes N and C. Two kernels; the second also scales the rows of y in empty_rows, which have no entries.
-template <class ExecutionSpace, class Entries, class Operands, class CarryView, class RowList>
+/// Modes N and C. One kernel for matrices of up to 2^20 entries whose rows are not cut, or two.
+template <class ExecutionSpace, class Entries, class Operands, class Matrix>
 void share_spmv(const ExecutionSpace& exec, const std::string& name, const std::string& join_name, Mode mode,
-                const Entries& entries, const Operands& operands, const CarryView& carry_view,
-                const RowList& empty_rows) {
+                const Entries& entries, const Operands& operands, const Matrix& A) {
   static_assert(Operands::most_columns <= most_carried_columns, "The carry has no room for the columns.");
   using Launch = ShareLaunch<ExecutionSpace>;
-  using accumulator_type = typename Operands::accumulator_type;
-  const Carry<accumulator_type> carry{reinterpret_cast<accumulator_type*>(carry_view.data())};
-  const std::int64_t shares = Launch::shares(entries.entry_count);
-  const std::int64_t empty_row_count = static_cast<std::int64_t>(empty_rows.extent(0));
-  const auto launch = [&](auto conjugate) {
-    using Kernel = ShareSpmv<ExecutionSpace, Entries, Operands, decltype(conjugate)::value>;
-    auto policy = typename Kernel::policy_type(exec, static_cast<int>(shares), Launch::lanes, 1);
-    policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Kernel::scratch_bytes + 16)));
-    Kokkos::parallel_for(name, policy, Kernel{entries, operands, carry});
-  };
-  if constexpr (is_complex_v<typename Entries::scalar_type>)
-    is_conjugate(mode) ? launch(std::true_type()) : launch(std::false_type());
-  else
-    launch(std::false_type());
   using Join = JoinShares<ExecutionSpace, Entries, Operands>;
-  if (shares < 2 && empty_row_count == 0) return;
-  Kokkos::parallel_for(join_name, Join::policy(exec, shares, empty_row_count),
-                       Join{entries, operands, carry, shares, empty_rows.data(), empty_row_count});
+  using accumulator_type = typename Operands::accumulator_type;
+  const Carry<accumulator_type> carry{reinterpret_cast<accumulator_type*>(A.carry.data())};
+  const std::int64_t shares = Launch::shares(entries.entry_count);
+  const std::int64_t empty_row_count = static_cast<std::int64_t>(A.empty_rows.extent(0));
+  const bool row_aligned = entries.share_begins != nullptr;
+  const auto launch = [&](auto conjugate, auto is_row_aligned) {
+    constexpr bool aligned = decltype(is_row_aligned)::value;
+    using Kernel = ShareSpmv<ExecutionSpace, Entries, Operands, decltype(conjugate)::value, aligned>;
+    const std::int64_t teams = shares + (aligned ? (empty_row_count + Launch::share - 1) / Launch::share : 0);
+    auto policy = typename Kernel::policy_type(exec, static_cast<int>(teams), Launch::lanes, 1);
+    policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Kernel::scratch_bytes + 16)));
+    Kokkos::parallel_for(name, policy,
+                         Kernel{entries, operands, carry, shares, A.empty_rows.data(), empty_row_count});
+  };
+  with_mode<typename Entries::scalar_type>(mode, [&](auto, auto conjugate) {
+    if (row_aligned)
+      launch(conjugate, std::true_type());
+    else
+      launch(conjugate, std::false_type());
+  });
+  const Join join{entries, operands, carry, shares, A.empty_rows.data(), row_aligned ? 0 : empty_row_count};
+  if (A.cut_rows > 0 || join.empty_row_count > 0) Kokkos::parallel_for(join_name, join.policy(exec), join);
 }
 
 }  // namespace Impl

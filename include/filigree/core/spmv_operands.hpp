@@ -43,13 +43,15 @@ struct SpmvOperands {
 
   /// Calls visit(c, column) for each sum: column is c, or the last one where a group has no column c, so that
   /// no load waits for a branch.
-  template <class Visit>
+  template <int First = 0, class Visit>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_column(const Visit& visit) const {
-    FILIGREE_UNROLL(4)
-    for (int first = 0; first < Columns; first += column_group)
-      if (first == 0 || first < columns)
-        for (int c = first; c < Columns && c < first + column_group; ++c)
-          visit(c, has(c) ? c : columns - 1);
+    if constexpr (First < Columns) {
+      if (First > 0 && First >= columns) return;
+      FILIGREE_UNROLL(4)
+      for (int c = First; c < Columns && c < First + column_group; ++c)
+        visit(c, has(c) ? c : columns - 1);
+      for_each_column<First + column_group>(visit);
+    }
   }
 
   /// sums += a * x(row, :)

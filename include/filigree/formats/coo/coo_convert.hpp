@@ -35,6 +35,16 @@ struct WriteRows {
   }
 };
 
+/// Sets where the shares of a COO matrix begin, or of the COO part of another format, and the number of cut
+/// rows. Fences exec.
+template <class ExecutionSpace, class S, class O, class D, class M, class Z>
+void find_shares(const ExecutionSpace& exec, const char* format, CooMatrix<S, O, D, M, Z>& coo) {
+  using Entries = CooEntries<ExecutionSpace, S, O>;
+  using shares_type = typename CooMatrix<S, O, D, M, Z>::shares_type;
+  coo.share_begins = find_share_begins<shares_type>(exec, format, Entries(coo));
+  coo.cut_rows = count_cut_rows(exec, format, Entries(coo));
+}
+
 /// convert<CooMatrix>, its input checked. Fences exec to learn the number of empty rows.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CooOptions& options,
@@ -47,7 +57,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CooOptio
   check_storage<Z>("Filigree::convert<CooMatrix>", static_cast<double>(entries),
                    static_cast<double>(entries) * (sizeof(S) + 2 * sizeof(O)) +
                        static_cast<double>(empty) * sizeof(O) +
-                       static_cast<double>(carry_bytes<ExecutionSpace>(entries)),
+                       static_cast<double>(share_bytes<ExecutionSpace>(entries)),
                    crs, options, [&](std::ostream& why) {
                      why << "a row index for each of the " << entries << " entries of " << rows << " rows";
                    });
@@ -55,13 +65,14 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CooOptio
                allocate_view<typename Coo::values_type>(exec, "values", Coo::name(), entries),
                allocate_view<typename Coo::entries_type>(exec, "entries", Coo::name(), entries),
                allocate_view<typename Coo::entries_type>(exec, "rows", Coo::name(), entries),
-               empty_rows<typename Coo::entries_type>(exec, Coo::name(), crs, empty),
+               empty_rows<typename Coo::entries_type>(exec, Coo::name(), crs, empty), {}, 0,
                allocate_carry<ExecutionSpace, typename Coo::device_type>(exec, Coo::name(), entries));
   if (entries == 0) return;
   Kokkos::deep_copy(exec, result.values, crs.values);
   Kokkos::deep_copy(exec, result.entries, crs.graph.entries);
   for_each_strip<void>(exec, "convert", Coo::name(), entries,
                        WriteRows<ExecutionSpace, Views, O>{Views(crs), rows, entries, result.rows.data()});
+  find_shares(exec, Coo::name(), result);
 }
 
 /// The first row in which the patterns differ, or a number past all rows. Fences exec.
@@ -218,7 +229,7 @@ auto make_coo(const ExecutionSpace& exec, typename RowView::non_const_value_type
   Coo result(row_count, column_count,
              Impl::allocate_view<typename Coo::values_type>(exec, "values", Coo::name(), entries),
              Impl::allocate_view<typename Coo::entries_type>(exec, "entries", Coo::name(), entries),
-             Impl::allocate_view<typename Coo::entries_type>(exec, "rows", Coo::name(), entries), {},
+             Impl::allocate_view<typename Coo::entries_type>(exec, "rows", Coo::name(), entries), {}, {}, 0,
              Impl::allocate_carry<ExecutionSpace, typename Coo::device_type>(exec, Coo::name(), entries));
   work.sorted_rows = result.rows.data();
   work.sorted_columns = result.entries.data();
@@ -228,6 +239,7 @@ auto make_coo(const ExecutionSpace& exec, typename RowView::non_const_value_type
   const auto crs = Impl::crs_that_shares(exec, result);
   result.empty_rows = Impl::empty_rows<typename Coo::entries_type>(
       exec, Coo::name(), crs, Impl::count_rows(exec, Coo::name(), crs, 0, 0));
+  Impl::find_shares(exec, Coo::name(), result);
   // The row map is freed on return, which is no event of exec.
   exec.fence();
   return result;

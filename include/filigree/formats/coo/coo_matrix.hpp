@@ -29,11 +29,13 @@ struct CooOptions : ConvertOptions {};
 ///     1 0 0 1        empty_rows  1
 ///
 /// Within a row entries stay in the order that the CRS or the triplets have; duplicates stay apart.
-/// empty_rows are the rows without entries, which a product only scales. carry is where a product puts the
-/// partial sums of rows that several teams share: products of the same object on several execution space
-/// instances at once would mix them, so each wants a copy from with_own_carry().
+/// empty_rows are the rows without entries, which a product only scales. A team multiplies a share of at most
+/// 2048 entries. Up to 2^20 entries share_begins says where shares begin: 1536 entries apart, or up to 512
+/// before that where a row begins; above, they begin with multiples of 2048. carry is where a product puts
+/// the partial sums of rows that shares have in common, the cut_rows: products of the same object on several
+/// execution space instances at once would mix them, so each wants a copy from with_own_carry().
 /// Bytes: entries * (sizeof(Scalar) + 2 * sizeof(Ordinal)), empty rows * sizeof(Ordinal), and 512 for each
-/// 2048 entries.
+/// share; with share_begins 8 for each more and for the end.
 ///
 /// Source: Kirk and Hwu, chapter 10, section 10.4; Liu, Yu, Chen, Hsieh and Shao 2012, section 2.1.
 ///
@@ -54,6 +56,7 @@ class CooMatrix {
   using values_type = Kokkos::View<Scalar*, device_type, MemoryTraits>;
   using entries_type = Kokkos::View<Ordinal*, device_type, MemoryTraits>;
   using carry_type = Impl::carry_t<device_type>;
+  using shares_type = Kokkos::View<std::int64_t*, device_type>;
 
   static constexpr const char* name() { return "coo"; }
 
@@ -61,11 +64,14 @@ class CooMatrix {
   CooMatrix() = default;
   /// Wraps Views that already hold a matrix as the class comment describes it; nothing is checked or copied.
   CooMatrix(Ordinal row_count, Ordinal columns, values_type values_, entries_type entries_,
-            entries_type rows_, entries_type empty_rows_, carry_type carry_)
+            entries_type rows_, entries_type empty_rows_, shares_type share_begins_, std::int64_t cut_rows_,
+            carry_type carry_)
       : values(values_),
         entries(entries_),
         rows(rows_),
         empty_rows(empty_rows_),
+        share_begins(share_begins_),
+        cut_rows(cut_rows_),
         carry(carry_),
         m_rows(row_count),
         m_columns(columns) {}
@@ -78,6 +84,7 @@ class CooMatrix {
   std::size_t storage_bytes() const {
     return values.extent(0) * sizeof(Scalar) +
            (entries.extent(0) + rows.extent(0) + empty_rows.extent(0)) * sizeof(Ordinal) +
+           share_begins.extent(0) * sizeof(std::int64_t) +
            carry.extent(0) * sizeof(typename carry_type::value_type);
   }
   /// The same matrix with a carry of its own, for products at the same time as those of this object.
@@ -87,11 +94,13 @@ class CooMatrix {
     return result;
   }
 
-  values_type values;       ///< one an entry
-  entries_type entries;     ///< column of each entry
-  entries_type rows;        ///< row of each entry, ascending
-  entries_type empty_rows;  ///< rows without entries, ascending
-  carry_type carry;         ///< partial sums of a product
+  values_type values;         ///< one an entry
+  entries_type entries;       ///< column of each entry
+  entries_type rows;          ///< row of each entry, ascending
+  entries_type empty_rows;    ///< rows without entries, ascending
+  shares_type share_begins;   ///< first entry of each share, and of no share; none where multiples of 2048
+  std::int64_t cut_rows = 0;  ///< rows that shares have in common, whose partial sums a second kernel adds
+  carry_type carry;           ///< partial sums of a product
 
  private:
   Ordinal m_rows = 0;
@@ -106,12 +115,14 @@ template <class ExecutionSpace, class Scalar, class Ordinal>
 struct CooEntries {
   using scalar_type = Scalar;
   using ordinal_type = Ordinal;
+  using share_launch = ShareLaunch<ExecutionSpace>;
   static constexpr bool padded = false;
   static constexpr bool has_lanes = false;
 
   Scalar* values;
   Ordinal* entries;
   const Ordinal* rows;
+  const std::int64_t* share_begins;
   std::int64_t entry_count;
   std::int64_t row_count;
 
@@ -120,6 +131,7 @@ struct CooEntries {
       : values(coo.values.data()),
         entries(coo.entries.data()),
         rows(coo.rows.data()),
+        share_begins(coo.share_begins.extent(0) > 0 ? coo.share_begins.data() : nullptr),
         entry_count(static_cast<std::int64_t>(coo.nnz())),
         row_count(static_cast<std::int64_t>(coo.numRows())) {}
 
@@ -146,7 +158,7 @@ struct CooEntries {
       visit(j * launch::lanes + lane, static_cast<std::int64_t>(marks[j]));
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_row(std::int64_t share) const {
-    return row_of(share * ShareLaunch<ExecutionSpace>::share);
+    return row_of(share_begin(*this, share));
   }
   KOKKOS_FORCEINLINE_FUNCTION bool begins(std::int64_t row, std::int64_t i) const {
     return i == 0 || row_of(i - 1) != row;

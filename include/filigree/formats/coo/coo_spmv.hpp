@@ -39,7 +39,7 @@ void coo_spmv(const ExecutionSpace& exec, const std::string& name, const std::st
   using Entries = CooEntries<ExecutionSpace, S, O>;
   const Entries entries(coo);
   if (!is_transpose(mode)) {
-    share_spmv(exec, name, join_name, mode, entries, operands, coo.carry, coo.empty_rows);
+    share_spmv(exec, name, join_name, mode, entries, operands, coo);
     return;
   }
   operands.scale(exec, static_cast<std::int64_t>(coo.numCols()));

@@ -22,8 +22,7 @@ struct FindFirstRows {
   Ordinal* first_rows;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t share) const {
-    first_rows[share] = static_cast<Ordinal>(
-        entries.search(0, entries.row_count, share * ShareLaunch<ExecutionSpace>::share));
+    first_rows[share] = static_cast<Ordinal>(entries.row_of(share_begin(entries, share)));
   }
 };
 
@@ -44,7 +43,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CrsKerne
   const std::int64_t empty = count_rows(exec, Result::name(), crs, 0, 0);
   check_storage<Z>(function, static_cast<double>(entries),
                    crs_bytes(crs) + static_cast<double>(shares + empty) * sizeof(O) +
-                       static_cast<double>(carry_bytes<ExecutionSpace>(entries)),
+                       static_cast<double>(share_bytes<ExecutionSpace>(entries)),
                    crs, options, [&](std::ostream& why) {
                      why << "the CRS matrix, " << shares << " shares of its entries and " << empty
                          << " empty rows";
@@ -52,14 +51,20 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CrsKerne
   const typename Result::row_list_type first_rows(
       Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("first_rows", Result::name())),
       static_cast<std::size_t>(shares));
-  if (shares > 0)
-    Kokkos::parallel_for(label("first_rows", Result::name()), row_range<void>(exec, shares),
-                         FindFirstRows<ExecutionSpace, Entries, O>{
-                             Entries{crs.values.data(), crs.graph.entries.data(), crs.graph.row_map.data(),
-                                     nullptr, entries, static_cast<std::int64_t>(crs.numRows())},
-                             first_rows.data()});
+  Entries shared{crs.values.data(),
+                 crs.graph.entries.data(),
+                 crs.graph.row_map.data(),
+                 first_rows.data(),
+                 nullptr,
+                 entries,
+                 static_cast<std::int64_t>(crs.numRows())};
+  const auto share_begins = find_share_begins<typename Result::shares_type>(exec, Result::name(), shared);
+  if (share_begins.extent(0) > 0) shared.share_begins = share_begins.data();
+  Kokkos::parallel_for(label("first_rows", Result::name()), row_range<void>(exec, shares),
+                       FindFirstRows<ExecutionSpace, Entries, O>{shared, first_rows.data()});
   result = Result(
       crs, options, first_rows, empty_rows<typename Result::row_list_type>(exec, Result::name(), crs, empty),
+      share_begins, count_cut_rows(exec, Result::name(), shared),
       allocate_carry<ExecutionSpace, typename Result::device_type>(exec, Result::name(), entries));
 }
 

@@ -53,15 +53,16 @@ struct CrsKernelOptions : ConvertOptions {
 ///     3 0 1 0        row_map     0 2 2 5 7          shared with the CRS matrix
 ///     0 0 0 0        entries     0 2 1 2 3 0 3      shared
 ///     0 2 4 1        values      3 1 2 4 1 1 1      shared
-///     1 0 0 1        first_rows  0                  balanced: row of the first entry of each share of 2048
+///     1 0 0 1        first_rows  0                  balanced: row of the first entry of each share
+///                    share_begins  0 7           balanced: see CooMatrix
 ///                    empty_rows  1                  balanced: rows without entries
 ///                    carry                          balanced: see CooMatrix
 ///
 /// Products of one object of CrsKernel::balanced on several execution space instances at once would mix their
 /// partial sums: each wants a copy from with_own_carry().
 /// The Views that are not of the CRS matrix are managed, whatever MemoryTraits are.
-/// Bytes: those of the CRS matrix; balanced 512 + sizeof(Ordinal) for each 2048 entries and sizeof(Ordinal)
-/// for each empty row more.
+/// Bytes: those of the CRS matrix; balanced as many more as CooMatrix has for shares, and sizeof(Ordinal) for
+/// each share and each empty row.
 ///
 /// Sources: scalar and vector CRS and the half warp a row, Vazquez, Fernandez and Garzon 2011, section 3.1;
 /// CRS, Kirk and Hwu, chapter 10, section 10.2.
@@ -82,6 +83,7 @@ class CrsKernelMatrix {
   using values_type = typename crs_type::values_type;
   using row_list_type = Kokkos::View<Ordinal*, device_type>;
   using carry_type = Impl::carry_t<device_type>;
+  using shares_type = Kokkos::View<std::int64_t*, device_type>;
 
   static constexpr const char* name() { return "crs_kernel"; }
 
@@ -89,11 +91,14 @@ class CrsKernelMatrix {
   CrsKernelMatrix() = default;
   /// Wraps Views that already are as the class comment describes them; nothing is checked or copied.
   CrsKernelMatrix(const crs_type& crs_, const CrsKernelOptions& options, row_list_type first_rows_ = {},
-                  row_list_type empty_rows_ = {}, carry_type carry_ = {})
+                  row_list_type empty_rows_ = {}, shares_type share_begins_ = {}, std::int64_t cut_rows_ = 0,
+                  carry_type carry_ = {})
       : crs(crs_),
         values(crs_.values),
         first_rows(first_rows_),
         empty_rows(empty_rows_),
+        share_begins(share_begins_),
+        cut_rows(cut_rows_),
         carry(carry_),
         m_kernel(options.kernel),
         m_lanes_per_row(options.lanes_per_row) {}
@@ -108,6 +113,7 @@ class CrsKernelMatrix {
   std::size_t storage_bytes() const {
     return crs.values.extent(0) * sizeof(Scalar) + crs.graph.row_map.extent(0) * sizeof(SizeType) +
            (crs.graph.entries.extent(0) + first_rows.extent(0) + empty_rows.extent(0)) * sizeof(Ordinal) +
+           share_begins.extent(0) * sizeof(std::int64_t) +
            carry.extent(0) * sizeof(typename carry_type::value_type);
   }
   /// The same matrix with a carry of its own, for products at the same time as those of this object.
@@ -117,11 +123,13 @@ class CrsKernelMatrix {
     return result;
   }
 
-  crs_type crs;              ///< the matrix, shared
-  values_type values;        ///< its values
-  row_list_type first_rows;  ///< row of the first entry of each share
-  row_list_type empty_rows;  ///< rows without entries, ascending
-  carry_type carry;          ///< partial sums of a product
+  crs_type crs;               ///< the matrix, shared
+  values_type values;         ///< its values
+  row_list_type first_rows;   ///< row of the first entry of each share
+  row_list_type empty_rows;   ///< rows without entries, ascending
+  shares_type share_begins;   ///< first entry of each share, and of no share; none where multiples of 2048
+  std::int64_t cut_rows = 0;  ///< rows that shares have in common, whose partial sums a second kernel adds
+  carry_type carry;           ///< partial sums of a product
 
  private:
   CrsKernel m_kernel = CrsKernel::balanced;
@@ -135,11 +143,13 @@ template <class ExecutionSpace, class Scalar, class Ordinal, class SizeType>
 struct CrsEntries {
   using scalar_type = Scalar;
   using ordinal_type = Ordinal;
+  using share_launch = ShareLaunch<ExecutionSpace>;
 
   const Scalar* values;
   const Ordinal* entries;
   const SizeType* row_map;
   const Ordinal* first_rows;
+  const std::int64_t* share_begins;
   std::int64_t entry_count;
   std::int64_t row_count;
 
@@ -154,12 +164,7 @@ struct CrsEntries {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_row(std::int64_t share) const {
     return static_cast<std::int64_t>(first_rows[share]);
   }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_of(std::int64_t i) const {
-    constexpr std::int64_t size = ShareLaunch<ExecutionSpace>::share;
-    const std::int64_t share = i / size;
-    const std::int64_t high = (share + 1) * size < entry_count ? first_row(share + 1) + 1 : row_count;
-    return search(first_row(share), high, i);
-  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_of(std::int64_t i) const { return search(0, row_count, i); }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_after(std::int64_t row, std::int64_t i) const {
     if (begin_of(row + 1) > i) return row;
     if (begin_of(row + 2) > i) return row + 1;

@@ -28,9 +28,14 @@ void spmv_kernel(const ExecutionSpace& exec, Mode mode, const CrsKernelMatrix<S,
     return;
   }
   const CrsEntries<ExecutionSpace, S, O, Z> entries{
-      crs.values.data(),   crs.graph.entries.data(),           crs.graph.row_map.data(),
-      A.first_rows.data(), static_cast<std::int64_t>(A.nnz()), static_cast<std::int64_t>(A.numRows())};
-  share_spmv(exec, name, join_name, mode, entries, operands, A.carry, A.empty_rows);
+      crs.values.data(),
+      crs.graph.entries.data(),
+      crs.graph.row_map.data(),
+      A.first_rows.data(),
+      A.share_begins.extent(0) > 0 ? A.share_begins.data() : nullptr,
+      static_cast<std::int64_t>(A.nnz()),
+      static_cast<std::int64_t>(A.numRows())};
+  share_spmv(exec, name, join_name, mode, entries, operands, A);
 }
 
 }  // namespace Impl

@@ -10,6 +10,7 @@
 #include "filigree/core/overflow.hpp"
 #include "filigree/core/row_copy.hpp"
 #include "filigree/core/row_histogram.hpp"
+#include "filigree/formats/coo/coo_convert.hpp"
 #include "filigree/formats/ell/ell_convert.hpp"
 #include "filigree/formats/hyb/hyb_matrix.hpp"
 
@@ -34,7 +35,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HybOptio
   const auto bytes = [&](std::int64_t width) {
     const std::int64_t overflow = beyond[static_cast<std::size_t>(width)];
     return ell_bytes<Ell>(rows, width) + static_cast<double>(overflow) * (sizeof(S) + 2 * sizeof(O)) +
-           static_cast<double>(carry_bytes<ExecutionSpace>(overflow));
+           static_cast<double>(share_bytes<ExecutionSpace>(overflow));
   };
   const std::int64_t width = hybrid_width(options.width_rule, options.width, reaching, bytes);
   const std::int64_t overflow = beyond[static_cast<std::size_t>(width)];
@@ -48,19 +49,23 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HybOptio
   const Ell ell =
       allocate_ell<Ell>(exec, name, crs.numRows(), crs.numCols(),
                         static_cast<Z>(static_cast<std::int64_t>(crs.nnz()) - overflow), width, 1, true);
-  const Coo coo(crs.numRows(), crs.numCols(),
-                allocate_view<typename Coo::values_type>(exec, "coo_values", name, overflow),
-                allocate_view<typename Coo::entries_type>(exec, "coo_entries", name, overflow),
-                allocate_view<typename Coo::entries_type>(exec, "coo_rows", name, overflow), {},
-                allocate_carry<ExecutionSpace, typename Coo::device_type>(exec, name, overflow));
-  result = Hyb(static_cast<Z>(crs.nnz()), ell, coo);
+  Coo coo(crs.numRows(), crs.numCols(),
+          allocate_view<typename Coo::values_type>(exec, "coo_values", name, overflow),
+          allocate_view<typename Coo::entries_type>(exec, "coo_entries", name, overflow),
+          allocate_view<typename Coo::entries_type>(exec, "coo_rows", name, overflow), {}, {}, 0,
+          allocate_carry<ExecutionSpace, typename Coo::device_type>(exec, name, overflow));
   fill_ell(exec, name, crs, ell);
-  if (overflow == 0) return;
+  if (overflow == 0) {
+    result = Hyb(static_cast<Z>(crs.nnz()), ell, coo);
+    return;
+  }
   const std::int64_t count = reaching[static_cast<std::size_t>(width) + 1];
   const auto list = allocate_view<typename Coo::entries_type>(exec, "overflow_rows", name, count);
   list_rows(exec, name, crs, width + 1, longest, list.data());
   const auto offsets = overflow_offsets<std::int64_t>(exec, name, crs, list, width);
   copy_overflow(exec, name, crs, list, offsets, width, coo.values, coo.entries, coo.rows.data());
+  find_shares(exec, name, coo);
+  result = Hyb(static_cast<Z>(crs.nnz()), ell, coo);
   // The lists are freed on return, which is no event of exec.
   exec.fence();
 }
