@@ -3,6 +3,7 @@
 // COO from triplets, conversions from COO, and objects that share a carry.
 #include "../support/formats.hpp"
 #include "../support/instances.hpp"
+#include "../support/tools.hpp"
 
 namespace FiligreeTest {
 
@@ -177,6 +178,50 @@ TEST(VeryLongRow, IsSummedWhole) {
   expect_right(Filigree::convert<Filigree::CrsKernelMatrix>(crs));
   expect_right(Filigree::convert<Filigree::HybMatrix>(crs));
   expect_right(Filigree::convert<Filigree::HecMatrix>(crs));
+}
+
+/// More entries than those whose shares begin with rows: rows that end and begin anywhere in the shares, some
+/// of them without entries, and two over hundreds of shares.
+TEST(ManyShares, MultiplyEveryRowOnce) {
+  HostMatrix<double> host(4000, 1000);
+  Random random(5);
+  for (std::size_t row = 0; row < 4000; ++row)
+    for (std::int64_t i = row == 1500 || row == 3999 ? 550000 : random.below(9); i > 0; --i)
+      host.rows[row].push_back({random.below(1000), random.value<double>()});
+  ASSERT_GT(host.entry_count(), 1 << 20);
+  const auto crs = device_crs(host);
+  const auto expect_right = [&](const auto& A) {
+    for (const int columns : {0, 3})
+      EXPECT_TRUE(
+          multiplies<Kokkos::LayoutLeft>(A, host, Product<double>{Mode::NoTranspose, 1.5, 0.5, columns}));
+  };
+  expect_right(Filigree::convert<Filigree::CooMatrix>(crs));
+  expect_right(Filigree::convert<Filigree::CrsKernelMatrix>(crs));
+}
+
+/// Shares begin with rows where these have at most 512 entries, so that one kernel does all.
+TEST(SmallMatrix, IsOneKernelWhereNoRowIsLong) {
+  HostMatrix<double> host(900, 600);
+  Random random(9);
+  for (std::size_t row = 0; row < 900; ++row)
+    for (std::int64_t i = row % 50 == 0 ? 512 : random.below(40); i > 0; --i)
+      host.rows[row].push_back({random.below(600), random.value<double>()});
+  const auto crs = device_crs(host);
+  const auto expect_kernels = [&](const auto& A, std::size_t kernels) {
+    EXPECT_TRUE(multiplies<Kokkos::LayoutLeft>(A, host, Product<double>{Mode::NoTranspose, 1.5, 0.5, 0}));
+    View1<double, Kokkos::LayoutLeft> x("x", 600);
+    View1<double, Kokkos::LayoutLeft> y("y", 900);
+    Kokkos::fence();
+    const KokkosRecorder recorder;
+    Filigree::spmv(ExecutionSpace(), "N", 1.0, A, x, 0.0, y);
+    EXPECT_EQ(recorder.events().kernels.size(), kernels);
+  };
+  expect_kernels(Filigree::convert<Filigree::CooMatrix>(crs), 1);
+  expect_kernels(Filigree::convert<Filigree::CrsKernelMatrix>(crs), 1);
+  host.rows[450].resize(2049, {3, 1.0});
+  const auto with_long_row = device_crs(host);
+  expect_kernels(Filigree::convert<Filigree::CooMatrix>(with_long_row), 2);
+  expect_kernels(Filigree::convert<Filigree::CrsKernelMatrix>(with_long_row), 2);
 }
 
 TEST(OwnCarry, KeepsProductsApart) {
