@@ -59,17 +59,19 @@ struct RowLaunch {
     return static_cast<int>((rows + rows_of_team - 1) / rows_of_team);
   }
 
-  /// Rows whose sums a thread of a host keeps at once: they fit its first cache even as four complex columns.
-  static constexpr int tile = 128;
+  /// Rows whose sums a thread of a host keeps at once: 8 KB of them, which its first cache holds beside what
+  /// they are added from. Fewer make many short streams of one long one.
+  template <class Sums>
+  static constexpr int tile = sizeof(Sums) * 1024 <= 8192 ? 1024 : static_cast<int>(8192 / sizeof(Sums));
 
   /// Calls body(first, count) for the tiles of this team's chunk, on a host.
-  template <class Body>
+  template <class Sums, class Body>
   KOKKOS_INLINE_FUNCTION static void for_each_tile(const member_type& team, std::int64_t row_count,
                                                    const Body& body) {
     std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * rows_per_team;
     const std::int64_t end = first + rows_per_team < row_count ? first + rows_per_team : row_count;
-    for (; first < end; first += tile)
-      body(first, end - first < tile ? end - first : tile);
+    for (; first < end; first += tile<Sums>)
+      body(first, end - first < tile<Sums> ? end - first : tile<Sums>);
   }
 
   /// Calls body(row) for the rows of this team's chunk that are below row_count.

@@ -5,6 +5,7 @@
 #define FILIGREE_CORE_ROW_PRODUCT_HPP
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "filigree/core/launch.hpp"
@@ -98,6 +99,7 @@ struct RowSpmv {
   using launch = Launch;
   using sums_type = typename Operands::sums_type;
   using place_type = place_t<typename Rows::ordinal_type>;
+  static constexpr std::int64_t tile_size = launch::template tile<sums_type>;
 
   Rows rows;
   Operands operands;
@@ -139,20 +141,32 @@ struct RowSpmv {
   /// The sums of `count` neighbouring places from `first` on, on a host: there a core reads the storage
   /// column by column, as a stream, into sums that stay in its first cache.
   KOKKOS_INLINE_FUNCTION void tile_product(const std::int64_t first, const std::int64_t count) const {
-    sums_type sums[launch::tile] = {};
-    std::int64_t lengths[launch::tile];
-    std::int64_t width = 0;
+    // A copy, which can stay in registers while sums are stored.
+    const Operands of_product = operands;
+    sums_type sums[tile_size];
+    std::int64_t lengths[tile_size];
+    std::int64_t longest = 0;
+    std::int64_t shortest = std::numeric_limits<std::int64_t>::max();
     for (std::int64_t i = 0; i < count; ++i) {
+      for (int c = 0; c < Operands::most_columns; ++c)
+        sums[i][c] = typename Operands::accumulator_type(0);
       lengths[i] = rows.tile_length(first + i);
-      width = lengths[i] > width ? lengths[i] : width;
+      longest = lengths[i] > longest ? lengths[i] : longest;
+      shortest = lengths[i] < shortest ? lengths[i] : shortest;
     }
-    for (std::int64_t k = 0; k < width; ++k) {
+    for (std::int64_t k = 0; k < longest; ++k) {
       const auto tile = rows.tile(first, k);
-      for (std::int64_t i = 0; i < count; ++i) {
-        if (k >= lengths[i]) continue;
-        const std::int64_t column = static_cast<std::int64_t>(tile.entries[i]);
+      const auto add = [&](const std::int64_t i) {
+        const auto column = tile.entries[i];
         if (!Rows::padded || column >= 0)
-          operands.add(sums[i], conjugate_if<Conjugate>(tile.values[i]), column);
+          of_product.add(sums[i], conjugate_if<Conjugate>(tile.values[i]), column);
+      };
+      if (k < shortest) {
+        for (std::int64_t i = 0; i < count; ++i)
+          add(i);
+      } else {
+        for (std::int64_t i = 0; i < count; ++i)
+          if (k < lengths[i]) add(i);
       }
     }
     for (std::int64_t i = 0; i < count; ++i)
@@ -173,7 +187,7 @@ struct RowSpmv {
       if constexpr (has_tiles_v<Rows>)
         if (rows.lanes() == 1) {
           for (std::int64_t i = first; i < end;) {
-            const std::int64_t most = end - i < launch::tile ? end - i : launch::tile;
+            const std::int64_t most = end - i < tile_size ? end - i : tile_size;
             const std::int64_t count = rows.tile_rows(i, most);
             tile_product(i, count);
             i += count;

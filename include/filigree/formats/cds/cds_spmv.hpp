@@ -235,7 +235,7 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   /// the b columns of one diagonal at a time, as streams, into sums that stay in its first cache.
   KOKKOS_INLINE_FUNCTION void tile_product(const std::int64_t first, const std::int64_t count) const {
     const std::int64_t b = this->block_size();
-    sums_type sums[launch::tile] = {};
+    sums_type sums[launch::template tile<sums_type>] = {};
     for (std::int64_t d = 0; d < this->diagonals; ++d) {
       const std::int64_t offset = static_cast<std::int64_t>(this->offsets[d]);
       const scalar_type* KOKKOS_RESTRICT value = this->values + d * b * this->rows;
@@ -315,9 +315,9 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
       launch::for_each_row(team, this->rows / RowsPerLane,
                            [&](const std::int64_t i) { row_product(i * RowsPerLane); });
     else
-      launch::for_each_tile(team, this->rows, [&](const std::int64_t first, const std::int64_t count) {
-        tile_product(first, count);
-      });
+      launch::template for_each_tile<sums_type>(
+          team, this->rows,
+          [&](const std::int64_t first, const std::int64_t count) { tile_product(first, count); });
   }
 };
 
