@@ -100,7 +100,7 @@ auto to_crs(const Matrix& A) {
 }
 
 /// Gives A the values of a CRS matrix of the same pattern, the one that A was converted from: one kernel on
-/// exec, which may still run on return. With RefillOptions::check_pattern, a kernel before it compares the
+/// exec, which may still run on return. With RefillOptions::check_pattern, kernels before it compare the
 /// patterns. The values of a CrsKernelMatrix are those of the CRS matrix that it shares, which changes too.
 ///
 /// Throws std::invalid_argument, with A untouched, where the extents, the number of entries or (checked) the

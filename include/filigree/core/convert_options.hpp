@@ -11,8 +11,9 @@ namespace Filigree {
 /// What every conversion from CRS takes; each format's options derive from it.
 struct ConvertOptions {
   /// Checks the input first (row map starts at 0, does not fall and ends at the number of entries; columns
-  /// lie in the matrix) and throws std::invalid_argument with the first row that breaks a rule. Costs one
-  /// read of the row map and the entries. Without it such a matrix is undefined behaviour.
+  /// lie in the matrix) and throws std::invalid_argument with the first row that breaks a rule, one of the
+  /// row map before one of the columns. Costs one read of the row map and the entries. Without it such a
+  /// matrix is undefined behaviour.
   bool check_input = true;
   /// The most that the result may store, as a multiple of the bytes of the CRS matrix (values, entries, row
   /// map). A result that would need more is refused with std::length_error before its values and columns are
@@ -51,7 +52,8 @@ std::vector<NamedOptions<Options>> variants_of() {
 /// What refill takes.
 struct RefillOptions {
   /// Checks first that the matrix can hold the CRS matrix in the places that it has, and throws
-  /// std::invalid_argument with the first row that differs, the matrix untouched. Costs one read of both
+  /// std::invalid_argument with the first row that differs, in its length before its columns, the matrix
+  /// untouched. Costs one read of both
   /// patterns and a fence. Without it refill is one kernel and no fence, and a CRS of another pattern leaves
   /// a matrix that is neither of both.
   bool check_pattern = true;

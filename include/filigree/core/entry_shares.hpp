@@ -11,7 +11,7 @@
 //
 // A format describes its entries, which are sorted by row, by a small struct of raw pointers, its Entries:
 //
-//   scalar_type, ordinal_type
+//   scalar_type, ordinal_type, share_launch (its ShareLaunch)
 //   values, entries               value and column of each entry
 //   entry_count
 //   row_of(i), begin_of(row)      row of entry i, first entry of a row, by whatever search that takes
