@@ -4,6 +4,7 @@
 #ifndef FILIGREE_TEST_TOOLS_HPP
 #define FILIGREE_TEST_TOOLS_HPP
 
+#include <algorithm>
 #include <cstdint>
 #include <Kokkos_Core.hpp>
 #include <string>
@@ -20,6 +21,7 @@ struct KokkosEvents {
   std::int64_t live_allocations = 0;
   std::uint64_t allocated_bytes = 0;
   std::int64_t live_bytes = 0;
+  std::int64_t peak_bytes = 0;  ///< the most that were live at once
 };
 
 /// Records from its construction to its destruction; one at a time.
@@ -85,6 +87,7 @@ class KokkosRecorder {
     events().allocations.push_back(name);
     events().allocated_bytes += bytes;
     events().live_bytes += static_cast<std::int64_t>(bytes);
+    events().peak_bytes = std::max(events().peak_bytes, events().live_bytes);
     ++events().live_allocations;
   }
   static void deallocate(const Kokkos_Profiling_SpaceHandle, const char*, const void*,
