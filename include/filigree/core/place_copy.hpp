@@ -43,10 +43,12 @@ struct FillPlaces {
   int lanes;
   std::int64_t rows_per_team;
 
-  /// T, for a mean number of entries a row.
+  /// T, for a mean number of entries a row. At most so many that the neighbouring rows of 32 lanes have 32
+  /// bytes of a column, which memory is written in: DIA of 7pt 80^3 b=8 in float took 3.7 products with 8
+  /// lanes a row.
   static int lanes_per_row(double entries_per_row) {
     int lanes = 1;
-    while (launch::gpu && lanes < 32 && entries_per_row > 12 * lanes)
+    while (launch::gpu && lanes < static_cast<int>(sizeof(scalar_type)) && entries_per_row > 12 * lanes)
       lanes *= 2;
     return lanes;
   }

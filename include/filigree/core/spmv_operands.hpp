@@ -3,6 +3,7 @@
 #define FILIGREE_CORE_SPMV_OPERANDS_HPP
 
 #include "filigree/core/launch.hpp"
+#include "filigree/core/load_once.hpp"
 #include "filigree/core/multi_vector.hpp"
 #include "filigree/core/scalar.hpp"
 #include "filigree/core/scale.hpp"
@@ -119,6 +120,30 @@ struct SpmvOperands {
   /// y(row, column) = beta * y(row, column) + alpha * sum
   KOKKOS_FORCEINLINE_FUNCTION void store(const accumulator_type& sum, std::int64_t row, int column) const {
     update(y(row, column), beta, times(alpha, sum));
+  }
+
+  /// The same for neighbouring rows, the first of which is a multiple of Rows: written at once where they are
+  /// neighbours in memory. One by one, lanes write every second element of what they write together, and the
+  /// second cache of a GPU takes twice as many (float CDS of 7pt 256^3, H200: 0.92 of the read bandwidth in
+  /// place of 0.98).
+  template <int Rows>
+  KOKKOS_FORCEINLINE_FUNCTION void store_rows(const sums_type (&sums)[Rows], std::int64_t row) const {
+    for (int c = 0; c < Columns; ++c) {
+      if (!has(c)) continue;
+      Y* const first = &y(row, c);
+      using pack_type = Pack<Y, Rows>;
+      if (y.row_bytes == static_cast<int>(sizeof(Y)) &&
+          reinterpret_cast<std::uintptr_t>(first) % sizeof(pack_type) == 0) {
+        pack_type pack = {};
+        if (beta != accumulator_type(0)) pack = *reinterpret_cast<const pack_type*>(first);
+        for (int r = 0; r < Rows; ++r)
+          update(pack.values[r], beta, times(alpha, sums[r][c]));
+        *reinterpret_cast<pack_type*>(first) = pack;
+      } else {
+        for (int r = 0; r < Rows; ++r)
+          store(sums[r][c], row + r, c);
+      }
+    }
   }
 
   /// y(row, :) = beta * y(row, :) + alpha * sums

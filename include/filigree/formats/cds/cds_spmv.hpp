@@ -227,8 +227,7 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
         add_diagonals<batch>(sums, row, block_row, d);
       add_rest<batch - 1>(sums, row, block_row, d);
     }
-    for (int r = 0; r < RowsPerLane; ++r)
-      this->operands.store(sums[r], row + r);
+    this->operands.store_rows(sums, row);
   }
 
   /// The same sums, in the same order, for the rows first to first + count - 1 on a host: there a core reads
@@ -392,8 +391,7 @@ struct CdsColumnsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
         });
       }
     }
-    for (int r = 0; r < rows_per_lane; ++r)
-      operands.store(sums[r], row + r);
+    operands.store_rows(sums, row);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
