@@ -53,9 +53,8 @@ std::vector<NamedOptions<Options>> variants_of() {
 struct RefillOptions {
   /// Checks first that the matrix can hold the CRS matrix in the places that it has, and throws
   /// std::invalid_argument with the first row that differs, in its length before its columns, the matrix
-  /// untouched. Costs one read of both
-  /// patterns and a fence. Without it refill is one kernel and no fence, and a CRS of another pattern leaves
-  /// a matrix that is neither of both.
+  /// untouched. Costs one read of both patterns and fences. Without it refill is one kernel and no fence, and
+  /// a CRS of another pattern leaves a matrix that is neither of both.
   bool check_pattern = true;
 };
 

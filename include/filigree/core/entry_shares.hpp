@@ -188,7 +188,7 @@ struct Carry {
 ///
 /// RowAligned is whether shares begin with rows where they can (share_begins), and teams behind those of the
 /// shares scale the rows without entries. Else shares begin with multiples of 2048 and JoinShares scales
-/// those rows: a load less before all others, and no register more than six teams an SM leave.
+/// those rows: a load less before all others, and few enough registers for six teams an SM.
 template <class ExecutionSpace, class Entries, class Operands, bool Conjugate, bool RowAligned>
 struct ShareSpmv {
   using launch = ShareLaunch<ExecutionSpace>;
@@ -506,9 +506,10 @@ void share_spmv(const ExecutionSpace& exec, const std::string& name, const std::
   using Join = JoinShares<ExecutionSpace, Entries, Operands>;
   using accumulator_type = typename Operands::accumulator_type;
   const Carry<accumulator_type> carry{reinterpret_cast<accumulator_type*>(A.carry.data())};
-  const std::int64_t shares = Launch::shares(entries.entry_count);
   const std::int64_t empty_row_count = static_cast<std::int64_t>(A.empty_rows.extent(0));
-  const bool row_aligned = entries.share_begins != nullptr;
+  const bool row_aligned = A.share_begins.extent(0) > 0;
+  const std::int64_t shares = row_aligned ? static_cast<std::int64_t>(A.share_begins.extent(0)) - 1
+                                          : (entries.entry_count + Launch::share - 1) / Launch::share;
   const auto launch = [&](auto conjugate, auto is_row_aligned) {
     constexpr bool aligned = decltype(is_row_aligned)::value;
     using Kernel = ShareSpmv<ExecutionSpace, Entries, Operands, decltype(conjugate)::value, aligned>;

@@ -19,7 +19,8 @@
 //   group(slot, from)      the SlotGroup of a slot, whose number is not less than from
 //   entry(group, slot)     the SlotEntry of a slot
 //   value_at(at), column_at(group, at), set_column_at(group, at, column)
-//                          what is stored in a slot
+//                          what is stored in a slot that has a place; the last for those that fill_rows
+//                          writes
 //
 // and for hosts, where there is no lane but a core that likes streams, if neighbouring rows are neighbours in
 // memory:

@@ -3,6 +3,7 @@
 #define FILIGREE_CORE_SORT_ROWS_HPP
 
 #include <cstdint>
+#include <limits>
 
 #include "filigree/core/allocate_view.hpp"
 #include "filigree/core/check_crs.hpp"
@@ -87,10 +88,10 @@ OrderView rows_by_length(const ExecutionSpace& exec, const char* format, const C
   using Windows = SortWindows<ExecutionSpace, Views, Ordinal>;
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
   if (rows == 0) return OrderView();
-  if (window <= Windows::largest_window) {
+  const std::int64_t windows = (rows + window - 1) / window;
+  if (window <= Windows::largest_window && windows <= std::numeric_limits<int>::max()) {
     const auto order = allocate_view<OrderView>(exec, "order", format, rows);
-    typename Windows::policy_type policy(exec, static_cast<int>((rows + window - 1) / window), Windows::lanes,
-                                         1);
+    typename Windows::policy_type policy(exec, static_cast<int>(windows), Windows::lanes, 1);
     policy.set_scratch_size(
         0,
         Kokkos::PerTeam(static_cast<int>(Windows::keys_type::shmem_size(static_cast<std::size_t>(window)))));

@@ -128,6 +128,10 @@ struct SpmvOperands {
   /// place of 0.98).
   template <int Rows>
   KOKKOS_FORCEINLINE_FUNCTION void store_rows(const sums_type (&sums)[Rows], std::int64_t row) const {
+    if constexpr (Rows == 1) {
+      store(sums[0], row);
+      return;
+    }
     for (int c = 0; c < Columns; ++c) {
       if (!has(c)) continue;
       Y* const first = &y(row, c);

@@ -127,8 +127,9 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BsrOptio
                    });
   typename Bsr::index_type::non_const_type entries(
       Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("entries", "bsr")), blocks);
-  typename Bsr::values_type::non_const_type values(Kokkos::view_alloc(exec, label("values", "bsr")),
-                                                   static_cast<std::size_t>(elements));
+  typename Bsr::values_type::non_const_type values(
+      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("values", "bsr")),
+      static_cast<std::size_t>(elements));
   pattern.entries = entries.data();
   Kokkos::parallel_for("Filigree::list_blocks[bsr]", row_range<typename Pattern::List>(exec, block_rows),
                        pattern);

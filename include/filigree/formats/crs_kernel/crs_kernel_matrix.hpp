@@ -127,7 +127,7 @@ class CrsKernelMatrix {
   values_type values;         ///< its values
   row_list_type first_rows;   ///< row of the first entry of each share
   row_list_type empty_rows;   ///< rows without entries, ascending
-  shares_type share_begins;   ///< first entry of each share, and of no share; none where multiples of 2048
+  shares_type share_begins;   ///< first entry of each share, and the number of entries; or none
   std::int64_t cut_rows = 0;  ///< rows that shares have in common, whose partial sums a second kernel adds
   carry_type carry;           ///< partial sums of a product
 

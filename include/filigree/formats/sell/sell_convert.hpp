@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "filigree/core/allocate_view.hpp"
@@ -181,8 +182,8 @@ inline void check_sell_options(const SellOptions& options) {
 }
 
 /// convert<SellMatrix>, its input checked. Fences exec to learn the number of padded entries, and, where rows
-/// are sorted or columns short, some more times. Sorting takes 24 bytes a row, 32 with 64-bit ordinals, while
-/// it runs.
+/// are sorted or columns short, some more times. Sorting in windows of more than 2048 rows takes 24 bytes a
+/// row, 32 with 64-bit ordinals, while it runs.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const SellOptions& options,
                       SellMatrix<S, O, D, M, Z>& result) {
@@ -236,6 +237,10 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const SellOpti
   const std::int64_t size = read_element(sell.slice_offsets, static_cast<std::size_t>(slices));
   std::int64_t short_size = 0;
   if (options.short_columns) {
+    if (slices > std::numeric_limits<int>::max())
+      fail<std::length_error>("Filigree::convert<SellMatrix>: the matrix has ", slices, " slices of ", height,
+                              " rows; with short columns there must be at most ",
+                              std::numeric_limits<int>::max(), ": make options.slice_height larger.");
     sell.column_bases = allocate_view<entries_type>(exec, "column_bases", name, slices);
     sell.column_offsets = allocate_view<offsets_type>(exec, "column_offsets", name, slices);
     const Slices work(sell, Views(crs));
