@@ -21,7 +21,10 @@
 //                                 on a GPU: calls visit(i - begin, row) for the entries i of the share, from
 //                                 begin to end - 1, that are the first of their row, or, with marks_all
 //                                 (constexpr), for all; the lanes share the work
-//   row_after(row, i)             row of entry i, row being that of entry i - 1
+//   visit_row(row, i, end, visit) on a host: calls visit(j) for the entries j of row from i on that are
+//   before end
+//                                 and returns the first after them
+//   row_after(row, i)             row of entry i, the first that is not of row
 //   first_row(share)              row of the first entry of a share
 //   begins(row, i)                whether entry i is the first of its row, row
 //   ends(row, i)                  whether the row of entry i - 1, row, has no entry i
@@ -376,9 +379,11 @@ struct ShareSpmv {
     }
   }
 
-  /// On a host: one entry after the other.
+  /// On a host: one row after the other.
+  template <bool UnitStride>
   KOKKOS_INLINE_FUNCTION void host_share(const std::int64_t share, const std::int64_t begin,
                                          const std::int64_t end) const {
+    const Operands of_product = operands.template with_stride<UnitStride>();
     typename Operands::sums_type sums = {};
     std::int64_t row = entries.first_row(share);
     bool begun_here = entries.begins(row, begin);
@@ -393,15 +398,14 @@ struct ShareSpmv {
         sums[c] = accumulator_type(0);
       }
     };
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::int64_t row_of_i = i == begin ? row : entries.row_after(row, i);
-      if (row_of_i != row) {
-        finish(true);
-        row = row_of_i;
-        begun_here = true;
-      }
-      operands.add(sums, conjugate_if<Conjugate>(entries.values[i]),
-                   static_cast<std::int64_t>(entries.entries[i]));
+    for (std::int64_t i = begin;;) {
+      i = entries.visit_row(row, i, end, [&](const std::int64_t at) {
+        of_product.add(sums, conjugate_if<Conjugate>(entries.values[at]), entries.entries[at]);
+      });
+      if (i == end) break;
+      finish(true);
+      row = entries.row_after(row, i);
+      begun_here = true;
     }
     finish(entries.ends(row, end));
   }
@@ -434,8 +438,10 @@ struct ShareSpmv {
     }
     if constexpr (launch::gpu)
       device_share(team, share, begin, end);
+    else if (operands.x.has_unit_stride())
+      host_share<true>(share, begin, end);
     else
-      host_share(share, begin, end);
+      host_share<false>(share, begin, end);
   }
 };
 

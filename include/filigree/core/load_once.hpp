@@ -3,6 +3,7 @@
 #define FILIGREE_CORE_LOAD_ONCE_HPP
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <type_traits>
 
@@ -64,6 +65,20 @@ KOKKOS_FORCEINLINE_FUNCTION T load_once(const T* pointer) {
   }
 #else
   return *pointer;
+#endif
+}
+
+/// Asks for what a host loads soon, into its second cache.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void prefetch_run(const T* first, std::int64_t count) {
+#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
+  constexpr std::int64_t cache_line = 64;
+  const char* const bytes = reinterpret_cast<const char*>(first);
+  for (std::int64_t at = 0; at < count * static_cast<std::int64_t>(sizeof(T)); at += cache_line)
+    __builtin_prefetch(bytes + at, 0, 2);
+#else
+  (void)first;
+  (void)count;
 #endif
 }
 

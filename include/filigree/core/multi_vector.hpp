@@ -31,6 +31,9 @@ struct MultiVector {
     return *reinterpret_cast<T*>(reinterpret_cast<byte*>(data + column * column_stride) +
                                  static_cast<std::int64_t>(row) * row_bytes);
   }
+  KOKKOS_FORCEINLINE_FUNCTION bool has_unit_stride() const {
+    return row_bytes == static_cast<int>(sizeof(T));
+  }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_stride() const {
     return row_bytes / static_cast<int>(sizeof(T));
   }

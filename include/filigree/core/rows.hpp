@@ -25,9 +25,12 @@
 // and for hosts, where there is no lane but a core that likes streams, if neighbouring rows are neighbours in
 // memory:
 //
-//   tile_rows(i, most)   how many places from i on are neighbours, at most `most`
-//   tile_length(i)       entries of place i, padding included
-//   tile(i, k)           pointers to the value and the column of entry k of place i, before those of i + 1
+//   tile_rows(i, most)            how many places from i on are neighbours, at most `most`
+//   visit_tile(i, count, visit)   calls visit(tile) with the RowTile, or what has its members, of that many
+//                                 places
+//   visit_rests(i, count, visit)  where a tile may not have all entries of a place: calls visit(place - i,
+//   run)
+//                                 with the rest of each that has one
 #ifndef FILIGREE_CORE_ROWS_HPP
 #define FILIGREE_CORE_ROWS_HPP
 
@@ -90,12 +93,50 @@ struct JoinedRun {
   }
 };
 
-/// A value and a column, and behind each those of the next row.
-template <class Scalar, class Ordinal>
-struct TilePointers {
-  const Scalar* values;
-  const Ordinal* entries;
+/// The entries of neighbouring places as a host reads them: entry k of all, then entry k + 1. Those of T
+/// lanes of one row are neighbours. UnitStep: T is 1.
+template <class Scalar, class Entry, bool UnitStep>
+struct RowTile {
+  static constexpr bool padded = true;
+  static constexpr bool unit_step = UnitStep;
+
+  const Scalar* first_value;
+  const Entry* first_entry;
+  /// From entry k to entry k + T.
+  std::int64_t stride;
+  int log2_lanes;
+  std::int64_t place_count;
+  /// Entries of a place, padding included, and the least that one has without it, as far as is known.
+  std::int64_t width;
+  std::int64_t least_length;
+
+  /// From one place to the next.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t step() const {
+    return UnitStep ? 1 : std::int64_t(1) << log2_lanes;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t at(std::int64_t k) const {
+    return UnitStep ? k * stride : (k >> log2_lanes) * stride + (k & (step() - 1));
+  }
+  /// Where entry k of the first place is.
+  KOKKOS_FORCEINLINE_FUNCTION const Scalar* values(std::int64_t k) const { return first_value + at(k); }
+  KOKKOS_FORCEINLINE_FUNCTION const Entry* entries(std::int64_t k) const { return first_entry + at(k); }
+  /// Places from the first on that have an entry k.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t places(std::int64_t) const { return place_count; }
+  /// Entries that all places before places(k) have.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t whole_width() const { return least_length; }
+  KOKKOS_FORCEINLINE_FUNCTION Entry column(Entry entry) const { return entry; }
 };
+
+/// Calls visit(tile) with the RowTile that begins at the given entries.
+template <class Scalar, class Entry, class Visit>
+KOKKOS_FORCEINLINE_FUNCTION void visit_row_tile(const Scalar* value, const Entry* entry, std::int64_t stride,
+                                                int log2_lanes, std::int64_t place_count, std::int64_t width,
+                                                std::int64_t least_length, const Visit& visit) {
+  if (log2_lanes == 0)
+    visit(RowTile<Scalar, Entry, true>{value, entry, stride, 0, place_count, width, least_length});
+  else
+    visit(RowTile<Scalar, Entry, false>{value, entry, stride, log2_lanes, place_count, width, least_length});
+}
 
 /// Entries that lane `lane` of 2^log2_lanes has of a row of `length`. By a shift: with a division, SELL of
 /// qh1484 3273 times along the diagonal took 0.232 ms in place of 0.178 (H200, filigree_spmv).
@@ -115,7 +156,11 @@ inline int log2_of(int power_of_two) {
 template <class Rows, class = void>
 constexpr bool has_tiles_v = false;
 template <class Rows>
-constexpr bool has_tiles_v<Rows, std::void_t<decltype(&Rows::tile)>> = true;
+constexpr bool has_tiles_v<Rows, std::void_t<decltype(&Rows::tile_rows)>> = true;
+template <class Rows, class = void>
+constexpr bool has_rests_v = false;
+template <class Rows>
+constexpr bool has_rests_v<Rows, std::void_t<decltype(&Rows::overflow_run)>> = true;
 
 /// Entries of the row in place i, without its padding, which is always at the end.
 template <class Rows>

@@ -31,6 +31,15 @@ struct SpmvOperands {
   /// Whether this launch has the column; that it has its only one is known at compile time.
   KOKKOS_FORCEINLINE_FUNCTION bool has(int column) const { return Columns == 1 || column < columns; }
 
+  /// The same, where UnitStride of an x whose stride the compiler knows: a host, which has no instruction for
+  /// an address in rows of any size, computes one for each entry.
+  template <bool UnitStride>
+  KOKKOS_FORCEINLINE_FUNCTION SpmvOperands with_stride() const {
+    SpmvOperands result = *this;
+    if (UnitStride) result.x.row_bytes = static_cast<int>(sizeof(X));
+    return result;
+  }
+
   /// The columns from the given one on, at most Most of them.
   template <int Most>
   KOKKOS_FORCEINLINE_FUNCTION SpmvOperands<Scalar, X, Y, Most> from_column(int first) const {

@@ -139,6 +139,13 @@ struct CooEntries {
     return static_cast<std::int64_t>(rows[i]);
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_after(std::int64_t, std::int64_t i) const { return row_of(i); }
+  template <class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t visit_row(std::int64_t row, std::int64_t i, std::int64_t end,
+                                                     const Visit& visit) const {
+    for (; i < end && row_of(i) == row; ++i)
+      visit(i);
+    return i;
+  }
   static constexpr bool marks_all = true;
   template <class Visit>
   KOKKOS_FORCEINLINE_FUNCTION void mark_rows(std::int64_t, std::int64_t begin, std::int64_t end, int lane,

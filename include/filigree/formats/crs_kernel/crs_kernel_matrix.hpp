@@ -166,9 +166,15 @@ struct CrsEntries {
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_of(std::int64_t i) const { return search(0, row_count, i); }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_after(std::int64_t row, std::int64_t i) const {
-    if (begin_of(row + 1) > i) return row;
-    if (begin_of(row + 2) > i) return row + 1;
-    return search(row + 2, row_count, i);
+    return begin_of(row + 2) > i ? row + 1 : search(row + 2, row_count, i);
+  }
+  template <class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t visit_row(std::int64_t row, std::int64_t i, std::int64_t end,
+                                                     const Visit& visit) const {
+    end = begin_of(row + 1) < end ? begin_of(row + 1) : end;
+    for (; i < end; ++i)
+      visit(i);
+    return i;
   }
   static constexpr bool marks_all = false;
   template <class Visit>

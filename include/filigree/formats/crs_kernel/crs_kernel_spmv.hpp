@@ -23,7 +23,8 @@ void spmv_kernel(const ExecutionSpace& exec, Mode mode, const CrsKernelMatrix<S,
   const auto& crs = A.crs;
   const bool balanced = A.kernel() == CrsKernel::balanced;
   if (!balanced || is_transpose(mode)) {
-    const CrsRows<S, O, Z> rows(crs, balanced ? 8 : A.lanes_per_row());
+    const int lanes = !runs_on_gpu_v<ExecutionSpace> ? 1 : balanced ? 8 : A.lanes_per_row();
+    const CrsRows<S, O, Z> rows(crs, lanes);
     row_spmv(exec, name, mode, rows, operands, static_cast<std::int64_t>(A.numCols()));
     return;
   }

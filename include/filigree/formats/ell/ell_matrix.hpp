@@ -193,14 +193,14 @@ struct EllRows {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return RowLengths ? rows : stride; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t target(std::int64_t i) const { return i < rows ? i : -1; }
   KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1 << log2_lanes; }
-  KOKKOS_FORCEINLINE_FUNCTION length_type tile_length(place_type i) const {
+  KOKKOS_FORCEINLINE_FUNCTION length_type length(place_type i) const {
     const length_type length = RowLengths ? static_cast<length_type>(row_lengths[i]) : width;
     return length < width ? length : width;
   }
   KOKKOS_FORCEINLINE_FUNCTION StridedRun<Scalar, Ordinal, length_type> run(place_type i, int lane) const {
     const std::int64_t start = (static_cast<std::int64_t>(i) << log2_lanes) + lane;
     return {values + start, entries + start, stride << log2_lanes,
-            entries_of_lane(tile_length(i), lane, log2_lanes)};
+            entries_of_lane(length(i), lane, log2_lanes)};
   }
 
   /// Slots are numbered as if they were in slices of 32 places, so that lanes that are near each other read
@@ -236,8 +236,17 @@ struct EllRows {
   }
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t, std::int64_t most) const { return most; }
-  KOKKOS_FORCEINLINE_FUNCTION TilePointers<Scalar, Ordinal> tile(std::int64_t i, std::int64_t k) const {
-    return {values + k * stride + i, entries + k * stride + i};
+  template <class Visit>
+  KOKKOS_INLINE_FUNCTION void visit_tile(std::int64_t i, std::int64_t count, const Visit& visit) const {
+    length_type longest = 0;
+    length_type shortest = RowLengths ? width : 0;
+    for (std::int64_t place = i; place < i + count; ++place) {
+      longest = length(place) > longest ? length(place) : longest;
+      shortest = length(place) < shortest ? length(place) : shortest;
+    }
+    const std::int64_t start = i << log2_lanes;
+    visit_row_tile<Scalar, Ordinal>(values + start, entries + start, stride << log2_lanes, log2_lanes, count,
+                                    longest, shortest, visit);
   }
 };
 

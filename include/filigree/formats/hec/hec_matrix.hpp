@@ -154,13 +154,14 @@ struct HecRows {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t overflow_row(std::int64_t at) const {
     return static_cast<std::int64_t>(overflow_rows[at]);
   }
+  KOKKOS_FORCEINLINE_FUNCTION run_type overflow_run(std::int64_t at) const {
+    const std::int64_t begin = static_cast<std::int64_t>(overflow_row_map[at]);
+    return {overflow_values + begin, overflow_entries + begin, 1, length(overflow_row(at)) - ell.width};
+  }
   /// Both parts of the row at a place of the list.
   KOKKOS_FORCEINLINE_FUNCTION JoinedRun<run_type, run_type> run_of_overflow(std::int64_t at) const {
     const std::int64_t row = overflow_row(at);
-    const std::int64_t begin = static_cast<std::int64_t>(overflow_row_map[at]);
-    return {ell.run(row, 0),
-            {overflow_values + begin, overflow_entries + begin, 1, length(row) - ell.width},
-            length(row)};
+    return {ell.run(row, 0), overflow_run(at), length(row)};
   }
   /// The place of a row in the part of the list from low to high.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t search(std::int64_t low, std::int64_t high,
@@ -176,6 +177,22 @@ struct HecRows {
     const std::int64_t among_long = search(0, long_count, row);
     const bool is_long = among_long < long_count && overflow_row(among_long) == row;
     return run_of_overflow(is_long ? among_long : search(long_count, overflow_count, row));
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t i, std::int64_t most) const {
+    return ell.tile_rows(i, most);
+  }
+  template <class Visit>
+  KOKKOS_INLINE_FUNCTION void visit_tile(std::int64_t i, std::int64_t count, const Visit& visit) const {
+    ell.visit_tile(i, count, visit);
+  }
+  template <class Visit>
+  KOKKOS_INLINE_FUNCTION void visit_rests(std::int64_t first, std::int64_t count, const Visit& visit) const {
+    const auto visit_list = [&](std::int64_t at, std::int64_t end) {
+      for (at = search(at, end, first); at < end && overflow_row(at) < first + count; ++at)
+        visit(overflow_row(at) - first, overflow_run(at));
+    };
+    visit_list(0, long_count);
+    visit_list(long_count, overflow_count);
   }
 
   /// The slots of the ELL part, then those of the CSR part.

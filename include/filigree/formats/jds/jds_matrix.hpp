@@ -112,6 +112,31 @@ struct JaggedRun {
   }
 };
 
+/// Neighbouring sorted rows as a host reads them (RowTile in core/rows.hpp).
+template <class Scalar, class Ordinal>
+struct JaggedTile {
+  static constexpr bool padded = false;
+
+  const Scalar* first_value;
+  const Ordinal* first_entry;
+  const std::int64_t* offsets;
+  std::int64_t first;
+  std::int64_t place_count;
+  std::int64_t width;
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t step() const { return 1; }
+  KOKKOS_FORCEINLINE_FUNCTION const Scalar* values(std::int64_t k) const { return first_value + offsets[k]; }
+  KOKKOS_FORCEINLINE_FUNCTION const Ordinal* entries(std::int64_t k) const {
+    return first_entry + offsets[k];
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t places(std::int64_t k) const {
+    const std::int64_t rest = offsets[k + 1] - offsets[k] - first;
+    return rest < place_count ? rest : place_count;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t whole_width() const { return width; }
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal column(Ordinal entry) const { return entry; }
+};
+
 /// The Rows (core/rows.hpp) of JDS.
 template <class Scalar, class Ordinal>
 struct JdsRows {
@@ -144,11 +169,11 @@ struct JdsRows {
   }
   KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1; }
   /// The number of jagged diagonals that have more than i entries: they shrink, so a binary search.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_length(std::int64_t i) const {
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t length(std::int64_t i) const {
     return first_where(0, diagonals, [&](std::int64_t k) { return offsets[k + 1] - offsets[k] <= i; });
   }
   KOKKOS_FORCEINLINE_FUNCTION JaggedRun<Scalar, Ordinal> run(std::int64_t i, int) const {
-    return {values + i, entries + i, offsets, tile_length(i)};
+    return {values + i, entries + i, offsets, length(i)};
   }
 
   /// Slots are numbered by blocks of 8 diagonals, and in a block by slices of 32 places, so that a lane
@@ -192,8 +217,9 @@ struct JdsRows {
   }
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t, std::int64_t most) const { return most; }
-  KOKKOS_FORCEINLINE_FUNCTION TilePointers<Scalar, Ordinal> tile(std::int64_t i, std::int64_t k) const {
-    return {values + offsets[k] + i, entries + offsets[k] + i};
+  template <class Visit>
+  KOKKOS_INLINE_FUNCTION void visit_tile(std::int64_t i, std::int64_t count, const Visit& visit) const {
+    visit(JaggedTile<Scalar, Ordinal>{values + i, entries + i, offsets, i, count, length(i)});
   }
 };
 

@@ -224,6 +224,14 @@ struct ShortRun {
   }
 };
 
+/// The RowTile of a slice with short columns.
+template <class Scalar, class Ordinal, bool UnitStep>
+struct ShortTile : RowTile<Scalar, std::uint16_t, UnitStep> {
+  Ordinal base;
+
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal column(std::uint16_t entry) const { return whole_column(base, entry); }
+};
+
 /// The Rows (core/rows.hpp) of a sliced ELL matrix: slice_height places a slice, some of them without a row.
 template <class Scalar, class Ordinal, bool ShortColumns>
 struct SellRows {
@@ -291,7 +299,7 @@ struct SellRows {
     return static_cast<std::int64_t>(permutation == nullptr ? row
                                                             : static_cast<place_type>(permutation[row]));
   }
-  KOKKOS_FORCEINLINE_FUNCTION length_type tile_length(place_type i) const {
+  KOKKOS_FORCEINLINE_FUNCTION length_type length(place_type i) const {
     const place_type slice = slice_of(i);
     return row_in_slice(i) < height(slice) ? static_cast<length_type>(slice_widths[slice]) : 0;
   }
@@ -299,15 +307,46 @@ struct SellRows {
     const place_type slice = slice_of(i);
     const int start = (row_in_slice(i) << log2_lanes) + lane;
     const length_type stride = height(slice) << log2_lanes;
-    const length_type length = entries_of_lane(tile_length(i), lane, log2_lanes);
+    const length_type length_of_lane = entries_of_lane(length(i), lane, log2_lanes);
     Scalar* value = values + slice_offsets[slice] + start;
     if constexpr (ShortColumns) {
       const std::int64_t at = column_offsets[slice] + start;
-      return ShortRun<Scalar, Ordinal>{value,  entries + at, short_entries + at, column_bases[slice],
-                                       stride, length};
+      return ShortRun<Scalar, Ordinal>{value,  entries + at,  short_entries + at, column_bases[slice],
+                                       stride, length_of_lane};
     } else {
       return StridedRun<Scalar, Ordinal, length_type, length_type>{
-          value, entries + slice_offsets[slice] + start, stride, length};
+          value, entries + slice_offsets[slice] + start, stride, length_of_lane};
+    }
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t i, std::int64_t most) const {
+    const std::int64_t rest = (1 << log2_height) - row_in_slice(static_cast<place_type>(i));
+    return rest < most ? rest : most;
+  }
+  template <class Visit>
+  KOKKOS_INLINE_FUNCTION void visit_tile(std::int64_t i, std::int64_t count, const Visit& visit) const {
+    const place_type place = static_cast<place_type>(i);
+    const place_type slice = slice_of(place);
+    const int start = row_in_slice(place) << log2_lanes;
+    const std::int64_t stride = static_cast<std::int64_t>(height(slice)) << log2_lanes;
+    const std::int64_t stored = height(slice) - row_in_slice(place);
+    const std::int64_t places = stored < 0 ? 0 : stored < count ? stored : count;
+    const Scalar* value = values + slice_offsets[slice] + start;
+    const std::int64_t width = slice_widths[slice];
+    if constexpr (ShortColumns) {
+      const std::int64_t at = column_offsets[slice] + start;
+      const Ordinal base = column_bases[slice];
+      if (base < 0)
+        visit_row_tile<Scalar, Ordinal>(value, entries + at, stride, log2_lanes, places, width, 0, visit);
+      else
+        visit_row_tile<Scalar, std::uint16_t>(
+            value, short_entries + at, stride, log2_lanes, places, width, 0, [&](const auto& tile) {
+              constexpr bool unit_step = std::decay_t<decltype(tile)>::unit_step;
+              visit(ShortTile<Scalar, Ordinal, unit_step>{tile, base});
+            });
+    } else {
+      visit_row_tile<Scalar, Ordinal>(value, entries + slice_offsets[slice] + start, stride, log2_lanes,
+                                      places, width, 0, visit);
     }
   }
 
@@ -354,27 +393,11 @@ struct SellRows {
   }
 };
 
-/// The same with whole columns, whose slices a host reads as tiles.
-template <class Scalar, class Ordinal>
-struct SellTileRows : SellRows<Scalar, Ordinal, false> {
-  using SellRows<Scalar, Ordinal, false>::SellRows;
-
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t i, std::int64_t most) const {
-    const std::int64_t rest = (1 << this->log2_height) - this->row_in_slice(i);
-    return rest < most ? rest : most;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION TilePointers<Scalar, Ordinal> tile(std::int64_t i, std::int64_t k) const {
-    const auto slice = this->slice_of(i);
-    const std::int64_t at = this->slice_offsets[slice] + k * this->height(slice) + this->row_in_slice(i);
-    return {this->values + at, this->entries + at};
-  }
-};
-
 /// Calls visit(rows) with the Rows of a sliced ELL matrix, for short or for whole columns.
 template <class S, class O, class D, class M, class Z, class Visit>
 auto with_rows(const SellMatrix<S, O, D, M, Z>& sell, const Visit& visit) {
   if (sell.column_bases.extent(0) > 0) return visit(SellRows<S, O, true>(sell));
-  return visit(SellTileRows<S, O>(sell));
+  return visit(SellRows<S, O, false>(sell));
 }
 
 }  // namespace Impl
