@@ -84,12 +84,12 @@ template <class ExecutionSpace>
 std::int64_t carry_elements(std::int64_t entry_count) {
   return ShareLaunch<ExecutionSpace>::shares(entry_count) * 2 * most_carried_columns;
 }
-/// Bytes of share_begins and carry.
+/// Bytes of share_begins, carry and cut_rows.
 template <class ExecutionSpace>
 std::int64_t share_bytes(std::int64_t entry_count) {
   const std::int64_t shares = ShareLaunch<ExecutionSpace>::shares(entry_count);
   const bool has_begins = ShareLaunch<ExecutionSpace>::slack(entry_count) > 0;
-  return (has_begins ? shares + 1 : 0) * static_cast<std::int64_t>(sizeof(std::int64_t)) +
+  return ((has_begins ? shares + 1 : 0) + 2 * shares) * static_cast<std::int64_t>(sizeof(std::int64_t)) +
          carry_elements<ExecutionSpace>(entry_count) *
              static_cast<std::int64_t>(sizeof(Kokkos::complex<double>));
 }
@@ -117,29 +117,38 @@ KOKKOS_FORCEINLINE_FUNCTION bool begins_cut_row(const Entries& entries, std::int
   return entries.first_row(share) != row || entries.begins(row, share_begin(entries, share));
 }
 
-/// Finds where the shares begin, and counts those that begin a cut row.
+/// Finds where the shares begin, and lists the cut rows.
 template <class ExecutionSpace, class Entries>
 struct FindShares {
   using execution_space = ExecutionSpace;
   struct Begins {};
-  struct CountCuts {};
+  struct CutRows {};
+  using value_type = std::int64_t;
 
   Entries entries;
   std::int64_t shares;
-  std::int64_t* begins;
+  std::int64_t* list;
 
   KOKKOS_INLINE_FUNCTION void operator()(Begins, const std::int64_t share) const {
     using launch = ShareLaunch<ExecutionSpace>;
     if (share == shares) {
-      begins[share] = entries.entry_count;
+      list[share] = entries.entry_count;
       return;
     }
     const std::int64_t begin = share * launch::pitch(entries.entry_count);
     const std::int64_t row_begin = entries.begin_of(entries.row_of(begin));
-    begins[share] = begin - row_begin <= launch::slack(entries.entry_count) ? row_begin : begin;
+    list[share] = begin - row_begin <= launch::slack(entries.entry_count) ? row_begin : begin;
   }
-  KOKKOS_INLINE_FUNCTION void operator()(CountCuts, const std::int64_t share, std::int64_t& count) const {
-    if (begins_cut_row(entries, share)) ++count;
+  KOKKOS_INLINE_FUNCTION void operator()(CutRows, const std::int64_t share, std::int64_t& count,
+                                         const bool final) const {
+    if (!begins_cut_row(entries, share)) return;
+    if (final) {
+      const std::int64_t row = entries.first_row(share + 1);
+      list[2 * count] = share;
+      list[2 * count + 1] =
+          first_where(share + 2, shares, [&](std::int64_t s) { return entries.first_row(s) != row; }) - 1;
+    }
+    ++count;
   }
 };
 
@@ -156,18 +165,19 @@ View find_share_begins(const ExecutionSpace& exec, const char* format, const Ent
   return begins;
 }
 
-/// How many rows are cut. Fences exec.
-template <class ExecutionSpace, class Entries>
-std::int64_t count_cut_rows(const ExecutionSpace& exec, const char* format, const Entries& entries) {
+/// Sets the cut rows of a matrix: of each the share that it begins in and the last that it enters. There is
+/// room for one a share. Fences exec.
+template <class ExecutionSpace, class Entries, class Matrix>
+void find_cut_rows(const ExecutionSpace& exec, const char* format, const Entries& entries, Matrix& A) {
   using Find = FindShares<ExecutionSpace, Entries>;
+  using View = typename Matrix::shares_type;
   const std::int64_t shares = ShareLaunch<ExecutionSpace>::shares(entries.entry_count);
-  std::int64_t count = 0;
+  A.cut_rows = allocate_view<View>(exec, "cut_rows", format, 2 * shares);
+  A.cut_row_count = 0;
   if (shares > 1)
-    Kokkos::parallel_reduce(label("count_cut_rows", format),
-                            row_range<typename Find::CountCuts>(exec, shares), Find{entries, shares, nullptr},
-                            count);
+    Kokkos::parallel_scan(label("cut_rows", format), row_range<typename Find::CutRows>(exec, shares),
+                          Find{entries, shares, A.cut_rows.data()}, A.cut_row_count);
   exec.fence();
-  return count;
 }
 
 /// Where the partial sums are.
@@ -213,7 +223,7 @@ struct ShareSpmv {
   static constexpr int lanes = launch::lanes;
   static constexpr int entries_per_lane = launch::entries_per_lane;
   /// Lanes whose heads are added up together, so that a long row is walked along by group.
-  static constexpr int group = 16;
+  static constexpr int group = 8;
 
   /// What a team has in scratch memory, all of it in 48 KB. A lane's entries are next to each other, turned
   /// round by an amount that lets lanes that read theirs at once find them in different banks.
@@ -221,8 +231,10 @@ struct ShareSpmv {
     accumulator_type products[lanes * entries_per_lane];
     /// Of an entry that begins a row, or where the Entries mark all of each: its row's distance from the
     /// first row of the share, plus 1, or far_row where that is too far. Else 0.
-    std::uint32_t marks[lanes * entries_per_lane];
-    accumulator_type heads[lanes];
+    alignas(16) std::uint16_t marks[lanes * entries_per_lane];
+    /// One a lane, with a gap behind each group, so that lanes that add groups find theirs in different
+    /// banks.
+    accumulator_type heads[lanes + lanes / group];
     accumulator_type group_heads[lanes / group];
     bool passes[lanes];
     bool group_passes[lanes / group];
@@ -234,12 +246,28 @@ struct ShareSpmv {
     }
   };
   static constexpr std::size_t scratch_bytes = launch::gpu ? sizeof(Scratch) : 0;
-  static constexpr std::uint32_t far_row = 0xffffffffu;
+  static constexpr std::uint32_t far_row = 0xffff;
+  /// The marks of the entries of a lane. Read at once, and shifted out one by one: an array of them would
+  /// take registers, and marks of 32 bits took as many accesses as the products (astro-ph 86 times along the
+  /// diagonal, H200: 0.114 ms in place of 0.122).
+  struct alignas(16) LaneMarks {
+    std::uint64_t low;
+    std::uint64_t high;
+
+    KOKKOS_FORCEINLINE_FUNCTION std::uint32_t next() {
+      const std::uint32_t mark = static_cast<std::uint32_t>(low) & far_row;
+      low = low >> 16 | high << 48;
+      high >>= 16;
+      return mark;
+    }
+  };
+  static_assert(!launch::gpu || sizeof(LaneMarks) == entries_per_lane * sizeof(std::uint16_t),
+                "The marks of a lane must fill LaneMarks.");
 
   /// The sum of the heads from a lane on until the row ends, and whether it passes the end of the share.
   KOKKOS_FORCEINLINE_FUNCTION bool add_heads(const Scratch& scratch, int lane, accumulator_type& sum) const {
     for (; lane % group != 0 && lane < lanes; ++lane) {
-      sum += scratch.heads[lane];
+      sum += scratch.heads[lane + lane / group];
       if (!scratch.passes[lane]) return false;
     }
     for (int g = lane / group; g < lanes / group; ++g) {
@@ -302,8 +330,7 @@ struct ShareSpmv {
     const auto mark_rows = [&]() {
       entries.mark_rows(share, begin, end, lane, [&](const int entry, const std::int64_t row) {
         const std::int64_t distance = row - first_row + 1;
-        scratch.marks[Scratch::place(entry)] =
-            distance < far_row ? static_cast<std::uint32_t>(distance) : far_row;
+        scratch.marks[entry] = static_cast<std::uint16_t>(distance < far_row ? distance : far_row);
       });
     };
     // Marks of all entries have many loads, which go first, so that the entries need no registers meanwhile.
@@ -315,8 +342,7 @@ struct ShareSpmv {
     else
       mine.template load<false>(entries, begin, count, lane);
     if constexpr (!Entries::marks_all) {
-      for (int j = 0; j < entries_per_lane; ++j)
-        scratch.marks[j * lanes + lane] = 0;
+      reinterpret_cast<LaneMarks*>(scratch.marks)[lane] = {0, 0};
       team.team_barrier();
       mark_rows();
     }
@@ -329,10 +355,12 @@ struct ShareSpmv {
       accumulator_type head(0);
       std::int64_t row = -1;
       const int first = lane * entries_per_lane;
-      std::uint32_t mark = Entries::marks_all && lane > 0 ? scratch.marks[Scratch::place(first - 1)] : 0;
+      std::uint32_t mark = Entries::marks_all && lane > 0 ? scratch.marks[first - 1] : 0;
+      LaneMarks marks = reinterpret_cast<const LaneMarks*>(scratch.marks)[lane];
+      FILIGREE_UNROLL(1)
       for (int entry = first; entry < first + entries_per_lane && entry < count; ++entry) {
         const std::uint32_t last_mark = mark;
-        mark = scratch.marks[Scratch::place(entry)];
+        mark = marks.next();
         const bool may_begin = Entries::marks_all ? mark != last_mark || mark == far_row : mark != 0;
         if (may_begin && begins_row(mark, begin, entry)) {
           if (row < 0)
@@ -345,7 +373,7 @@ struct ShareSpmv {
         sum += scratch.products[Scratch::place(entry)];
       }
       if (row < 0) head = sum;
-      scratch.heads[lane] = head;
+      scratch.heads[lane + lane / group] = head;
       scratch.passes[lane] = row < 0;
       team.team_barrier();
       if (lane < lanes / group) {
@@ -354,7 +382,7 @@ struct ShareSpmv {
         FILIGREE_UNROLL(16)
         for (int i = 0; i < group; ++i) {
           // Chosen, not branched to, so that no load waits for the one before.
-          const accumulator_type with_next = group_head + scratch.heads[lane * group + i];
+          const accumulator_type with_next = group_head + scratch.heads[lane * (group + 1) + i];
           group_head = passes ? with_next : group_head;
           passes = passes && scratch.passes[lane * group + i];
         }
@@ -445,55 +473,59 @@ struct ShareSpmv {
   }
 };
 
-/// Adds what the shares carried out, 32 lanes a share, and scales rows of y that have no entries.
+/// Adds what the shares carried out, 8 lanes a row that is cut, and scales rows of y that have no entries.
 template <class ExecutionSpace, class Entries, class Operands>
 struct JoinShares {
   using accumulator_type = typename Operands::accumulator_type;
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
-  static constexpr int lanes = 32;
-  /// Shares, or groups of 32 empty rows, a team.
-  static constexpr int items_per_team = gpu ? 8 : 64;
+  /// Few rows are in more than eight shares: with 32 lanes a matrix that has them waits for idle ones
+  /// (astro-ph 86 times along the diagonal, H200, both kernels: 0.113 ms in place of 0.111).
+  static constexpr int lanes = 8;
+  /// Cut rows, or groups of 8 empty rows, a team.
+  static constexpr int items_per_team = gpu ? 32 : 64;
   using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<256, 1>>;
   using member_type = typename policy_type::member_type;
 
   Entries entries;
   Operands operands;
   Carry<accumulator_type> carry;
-  std::int64_t shares;
+  const std::int64_t* cut_rows;
+  std::int64_t cut_row_count;
   const typename Entries::ordinal_type* empty_rows;
   std::int64_t empty_row_count;
 
   policy_type policy(const ExecutionSpace& exec) const {
-    const std::int64_t items = shares + (empty_row_count + lanes - 1) / lanes;
+    const std::int64_t items = cut_row_count + (empty_row_count + lanes - 1) / lanes;
     return policy_type(exec, static_cast<int>((items + items_per_team - 1) / items_per_team),
                        gpu ? items_per_team : 1, gpu ? lanes : 1);
   }
 
-  /// The row that begins in a share and leaves it, if there is one.
-  KOKKOS_FORCEINLINE_FUNCTION void join(const member_type& team, const std::int64_t share) const {
-    if (!begins_cut_row(entries, share)) return;
-    const std::int64_t row = entries.first_row(share + 1);
+  /// A cut row, from the share that it begins in to the last that it enters.
+  KOKKOS_FORCEINLINE_FUNCTION void join(const member_type& team, const std::int64_t first,
+                                        const std::int64_t last) const {
+    const std::int64_t row = entries.first_row(last);
     for (int c = 0; c < Operands::most_columns && operands.has(c); ++c) {
+      const accumulator_type tail = carry.tail(first, c);
       accumulator_type rest(0);
       Kokkos::parallel_reduce(
           Kokkos::ThreadVectorRange(team, lanes),
           [&](const int lane, accumulator_type& sum) {
-            for (std::int64_t s = share + 1 + lane; s < shares && entries.first_row(s) == row; s += lanes)
-              sum += carry.head(s, c);
+            for (std::int64_t share = first + 1 + lane; share <= last; share += lanes)
+              sum += carry.head(share, c);
           },
           rest);
-      Kokkos::single(Kokkos::PerThread(team), [&]() { operands.store(carry.tail(share, c) + rest, row, c); });
+      Kokkos::single(Kokkos::PerThread(team), [&]() { operands.store(tail + rest, row, c); });
     }
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const member_type& team) const {
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, items_per_team), [&](const int i) {
       const std::int64_t item = static_cast<std::int64_t>(team.league_rank()) * items_per_team + i;
-      if (item < shares) {
-        join(team, item);
+      if (item < cut_row_count) {
+        join(team, cut_rows[2 * item], cut_rows[2 * item + 1]);
         return;
       }
-      const std::int64_t first = (item - shares) * lanes;
+      const std::int64_t first = (item - cut_row_count) * lanes;
       Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, lanes), [&](const int lane) {
         const typename Operands::sums_type nothing = {};
         if (first + lane < empty_row_count)
@@ -531,8 +563,15 @@ void share_spmv(const ExecutionSpace& exec, const std::string& name, const std::
     else
       launch(conjugate, std::false_type());
   });
-  const Join join{entries, operands, carry, shares, A.empty_rows.data(), row_aligned ? 0 : empty_row_count};
-  if (A.cut_rows > 0 || join.empty_row_count > 0) Kokkos::parallel_for(join_name, join.policy(exec), join);
+  const Join join{entries,
+                  operands,
+                  carry,
+                  A.cut_rows.data(),
+                  A.cut_row_count,
+                  A.empty_rows.data(),
+                  row_aligned ? 0 : empty_row_count};
+  if (join.cut_row_count > 0 || join.empty_row_count > 0)
+    Kokkos::parallel_for(join_name, join.policy(exec), join);
 }
 
 }  // namespace Impl

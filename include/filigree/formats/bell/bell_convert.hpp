@@ -49,6 +49,7 @@ template <class Scalar, class Ordinal>
 struct BellPlaces {
   using scalar_type = Scalar;
   using ordinal_type = Ordinal;
+  static constexpr bool rows_are_contiguous = false;
 
   Scalar* block_values;
   const Ordinal* block_entries;
@@ -73,8 +74,8 @@ struct BellPlaces {
 
   /// Columns ascend and padding, which is -1, comes last.
   KOKKOS_INLINE_FUNCTION std::int64_t position(std::int64_t row, std::int64_t column) const {
-    const std::int64_t block_row = row / block_size;
-    const std::int64_t wanted = column / block_size;
+    const std::int64_t block_row = quotient<Ordinal>(row, block_size);
+    const std::int64_t wanted = quotient<Ordinal>(column, block_size);
     const std::int64_t low = first_where(0, block_width, [&](std::int64_t k) {
       const std::int64_t at = block_column(block_row, k);
       return at < 0 || at >= wanted;
@@ -89,8 +90,8 @@ struct BellPlaces {
   template <class Visit>
   KOKKOS_INLINE_FUNCTION void for_each_place(const std::int64_t row, const std::int64_t first,
                                              const std::int64_t end, const Visit& visit) const {
-    const std::int64_t block_row = row / block_size;
-    std::int64_t k = first / block_size;
+    const std::int64_t block_row = quotient<Ordinal>(row, block_size);
+    std::int64_t k = quotient<Ordinal>(first, block_size);
     std::int64_t c = first - k * block_size;
     for (std::int64_t place = first; place < end; ++place) {
       const std::int64_t block = block_column(block_row, k);

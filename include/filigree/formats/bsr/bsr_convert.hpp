@@ -42,6 +42,7 @@ template <class Scalar, class Ordinal, class SizeType>
 struct BsrPlaces {
   using scalar_type = Scalar;
   using ordinal_type = Ordinal;
+  static constexpr bool rows_are_contiguous = true;
 
   std::int64_t block_size;
   const SizeType* row_map;
@@ -58,8 +59,8 @@ struct BsrPlaces {
   KOKKOS_FORCEINLINE_FUNCTION Scalar* values() const { return block_values; }
 
   KOKKOS_INLINE_FUNCTION std::int64_t position(std::int64_t row, std::int64_t column) const {
-    const std::int64_t block_row = row / block_size;
-    const std::int64_t block_column = column / block_size;
+    const std::int64_t block_row = quotient<Ordinal>(row, block_size);
+    const std::int64_t block_column = quotient<Ordinal>(column, block_size);
     const std::int64_t row_end = static_cast<std::int64_t>(row_map[block_row + 1]);
     const std::int64_t block =
         first_where(static_cast<std::int64_t>(row_map[block_row]), row_end, [&](std::int64_t candidate) {
@@ -71,14 +72,14 @@ struct BsrPlaces {
   }
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t place_count(std::int64_t row) const {
-    const std::int64_t block_row = row / block_size;
+    const std::int64_t block_row = quotient<Ordinal>(row, block_size);
     return static_cast<std::int64_t>(row_map[block_row + 1] - row_map[block_row]) * block_size;
   }
   template <class Visit>
   KOKKOS_INLINE_FUNCTION void for_each_place(const std::int64_t row, const std::int64_t first,
                                              const std::int64_t end, const Visit& visit) const {
-    const std::int64_t block_row = row / block_size;
-    std::int64_t block = first / block_size;
+    const std::int64_t block_row = quotient<Ordinal>(row, block_size);
+    std::int64_t block = quotient<Ordinal>(first, block_size);
     std::int64_t c = first - block * block_size;
     block += static_cast<std::int64_t>(row_map[block_row]);
     for (std::int64_t place = first; place < end; ++place) {

@@ -59,6 +59,7 @@ template <class Scalar, class Ordinal>
 struct CdsPlaces {
   using scalar_type = Scalar;
   using ordinal_type = Ordinal;
+  static constexpr bool rows_are_contiguous = false;
 
   Scalar* diagonal_values;
   const Ordinal* offsets;
@@ -77,8 +78,8 @@ struct CdsPlaces {
   KOKKOS_FORCEINLINE_FUNCTION Scalar* values() const { return diagonal_values; }
 
   KOKKOS_INLINE_FUNCTION std::int64_t position(std::int64_t row, std::int64_t column) const {
-    const std::int64_t block_column = column / block_size;
-    const std::int64_t offset = block_column - row / block_size;
+    const std::int64_t block_column = quotient<Ordinal>(column, block_size);
+    const std::int64_t offset = block_column - quotient<Ordinal>(row, block_size);
     const std::int64_t low = first_where(
         0, diagonals, [&](std::int64_t d) { return static_cast<std::int64_t>(offsets[d]) >= offset; });
     if (low == diagonals || static_cast<std::int64_t>(offsets[low]) != offset) return -1;
@@ -89,8 +90,8 @@ struct CdsPlaces {
   template <class Visit>
   KOKKOS_INLINE_FUNCTION void for_each_place(const std::int64_t row, const std::int64_t first,
                                              const std::int64_t end, const Visit& visit) const {
-    const std::int64_t block_row = row / block_size;
-    std::int64_t d = first / block_size;
+    const std::int64_t block_row = quotient<Ordinal>(row, block_size);
+    std::int64_t d = quotient<Ordinal>(first, block_size);
     std::int64_t c = first - d * block_size;
     for (std::int64_t place = first; place < end; ++place) {
       const std::int64_t column = (block_row + static_cast<std::int64_t>(offsets[d])) * block_size + c;

@@ -35,14 +35,14 @@ struct WriteRows {
   }
 };
 
-/// Sets where the shares of a COO matrix begin, or of the COO part of another format, and the number of cut
-/// rows. Fences exec.
+/// Sets where the shares of a COO matrix begin, or of the COO part of another format, and those that begin
+/// a cut row. Fences exec.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z>
 void find_shares(const ExecutionSpace& exec, const char* format, CooMatrix<S, O, D, M, Z>& coo) {
   using Entries = CooEntries<ExecutionSpace, S, O>;
   using shares_type = typename CooMatrix<S, O, D, M, Z>::shares_type;
   coo.share_begins = find_share_begins<shares_type>(exec, format, Entries(coo));
-  coo.cut_rows = count_cut_rows(exec, format, Entries(coo));
+  find_cut_rows(exec, format, Entries(coo), coo);
 }
 
 /// convert<CooMatrix>, its input checked. Fences exec to learn the number of empty rows.
@@ -65,7 +65,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CooOptio
                allocate_view<typename Coo::values_type>(exec, "values", Coo::name(), entries),
                allocate_view<typename Coo::entries_type>(exec, "entries", Coo::name(), entries),
                allocate_view<typename Coo::entries_type>(exec, "rows", Coo::name(), entries),
-               empty_rows<typename Coo::entries_type>(exec, Coo::name(), crs, empty), {}, 0,
+               empty_rows<typename Coo::entries_type>(exec, Coo::name(), crs, empty), {}, {}, 0,
                allocate_carry<ExecutionSpace, typename Coo::device_type>(exec, Coo::name(), entries));
   if (entries == 0) return;
   Kokkos::deep_copy(exec, result.values, crs.values);
@@ -229,8 +229,8 @@ auto make_coo(const ExecutionSpace& exec, typename RowView::non_const_value_type
   Coo result(row_count, column_count,
              Impl::allocate_view<typename Coo::values_type>(exec, "values", Coo::name(), entries),
              Impl::allocate_view<typename Coo::entries_type>(exec, "entries", Coo::name(), entries),
-             Impl::allocate_view<typename Coo::entries_type>(exec, "rows", Coo::name(), entries), {}, {}, 0,
-             Impl::allocate_carry<ExecutionSpace, typename Coo::device_type>(exec, Coo::name(), entries));
+             Impl::allocate_view<typename Coo::entries_type>(exec, "rows", Coo::name(), entries), {}, {}, {},
+             0, Impl::allocate_carry<ExecutionSpace, typename Coo::device_type>(exec, Coo::name(), entries));
   work.sorted_rows = result.rows.data();
   work.sorted_columns = result.entries.data();
   work.sorted_values = result.values.data();

@@ -32,10 +32,11 @@ struct CooOptions : ConvertOptions {};
 /// empty_rows are the rows without entries, which a product only scales. A team multiplies a share of at most
 /// 2048 entries. Up to 2^20 entries share_begins says where shares begin: 1536 entries apart, or up to 512
 /// before that where a row begins; above, they begin with multiples of 2048. carry is where a product puts
-/// the partial sums of rows that shares have in common, the cut_rows: products of the same object on several
-/// execution space instances at once would mix them, so each wants a copy from with_own_carry().
-/// Bytes: entries * (sizeof(Scalar) + 2 * sizeof(Ordinal)), empty rows * sizeof(Ordinal), and 512 for each
-/// share; with share_begins 8 for each more and for the end.
+/// the partial sums of rows that shares have in common, the cut_rows, of which it has the first and the last
+/// share: products of the same object on several execution space instances at once would mix them, so each
+/// wants a copy from with_own_carry().
+/// Bytes: entries * (sizeof(Scalar) + 2 * sizeof(Ordinal)), empty rows * sizeof(Ordinal), and 528 for each
+/// share; with share_begins 8 for each share more and for the end.
 ///
 /// Source: Kirk and Hwu, chapter 10, section 10.4; Liu, Yu, Chen, Hsieh and Shao 2012, section 2.1.
 ///
@@ -64,14 +65,15 @@ class CooMatrix {
   CooMatrix() = default;
   /// Wraps Views that already hold a matrix as the class comment describes it; nothing is checked or copied.
   CooMatrix(Ordinal row_count, Ordinal columns, values_type values_, entries_type entries_,
-            entries_type rows_, entries_type empty_rows_, shares_type share_begins_, std::int64_t cut_rows_,
-            carry_type carry_)
+            entries_type rows_, entries_type empty_rows_, shares_type share_begins_, shares_type cut_rows_,
+            std::int64_t cut_row_count_, carry_type carry_)
       : values(values_),
         entries(entries_),
         rows(rows_),
         empty_rows(empty_rows_),
         share_begins(share_begins_),
         cut_rows(cut_rows_),
+        cut_row_count(cut_row_count_),
         carry(carry_),
         m_rows(row_count),
         m_columns(columns) {}
@@ -84,7 +86,7 @@ class CooMatrix {
   std::size_t storage_bytes() const {
     return values.extent(0) * sizeof(Scalar) +
            (entries.extent(0) + rows.extent(0) + empty_rows.extent(0)) * sizeof(Ordinal) +
-           share_begins.extent(0) * sizeof(std::int64_t) +
+           (share_begins.extent(0) + cut_rows.extent(0)) * sizeof(std::int64_t) +
            carry.extent(0) * sizeof(typename carry_type::value_type);
   }
   /// The same matrix with a carry of its own, for products at the same time as those of this object.
@@ -94,13 +96,14 @@ class CooMatrix {
     return result;
   }
 
-  values_type values;         ///< one an entry
-  entries_type entries;       ///< column of each entry
-  entries_type rows;          ///< row of each entry, ascending
-  entries_type empty_rows;    ///< rows without entries, ascending
-  shares_type share_begins;   ///< first entry of each share, and the number of entries; or none
-  std::int64_t cut_rows = 0;  ///< rows that shares have in common, whose partial sums a second kernel adds
-  carry_type carry;           ///< partial sums of a product
+  values_type values;        ///< one an entry
+  entries_type entries;      ///< column of each entry
+  entries_type rows;         ///< row of each entry, ascending
+  entries_type empty_rows;   ///< rows without entries, ascending
+  shares_type share_begins;  ///< first entry of each share, and the number of entries; or none
+  shares_type cut_rows;      ///< rows of several shares, first and last share of each; room for one a share
+  std::int64_t cut_row_count = 0;  ///< how many there are; a second kernel adds their partial sums
+  carry_type carry;                ///< partial sums of a product
 
  private:
   Ordinal m_rows = 0;

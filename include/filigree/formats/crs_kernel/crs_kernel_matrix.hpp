@@ -91,14 +91,15 @@ class CrsKernelMatrix {
   CrsKernelMatrix() = default;
   /// Wraps Views that already are as the class comment describes them; nothing is checked or copied.
   CrsKernelMatrix(const crs_type& crs_, const CrsKernelOptions& options, row_list_type first_rows_ = {},
-                  row_list_type empty_rows_ = {}, shares_type share_begins_ = {}, std::int64_t cut_rows_ = 0,
-                  carry_type carry_ = {})
+                  row_list_type empty_rows_ = {}, shares_type share_begins_ = {}, shares_type cut_rows_ = {},
+                  std::int64_t cut_row_count_ = 0, carry_type carry_ = {})
       : crs(crs_),
         values(crs_.values),
         first_rows(first_rows_),
         empty_rows(empty_rows_),
         share_begins(share_begins_),
         cut_rows(cut_rows_),
+        cut_row_count(cut_row_count_),
         carry(carry_),
         m_kernel(options.kernel),
         m_lanes_per_row(options.lanes_per_row) {}
@@ -113,7 +114,7 @@ class CrsKernelMatrix {
   std::size_t storage_bytes() const {
     return crs.values.extent(0) * sizeof(Scalar) + crs.graph.row_map.extent(0) * sizeof(SizeType) +
            (crs.graph.entries.extent(0) + first_rows.extent(0) + empty_rows.extent(0)) * sizeof(Ordinal) +
-           share_begins.extent(0) * sizeof(std::int64_t) +
+           (share_begins.extent(0) + cut_rows.extent(0)) * sizeof(std::int64_t) +
            carry.extent(0) * sizeof(typename carry_type::value_type);
   }
   /// The same matrix with a carry of its own, for products at the same time as those of this object.
@@ -123,13 +124,14 @@ class CrsKernelMatrix {
     return result;
   }
 
-  crs_type crs;               ///< the matrix, shared
-  values_type values;         ///< its values
-  row_list_type first_rows;   ///< row of the first entry of each share
-  row_list_type empty_rows;   ///< rows without entries, ascending
-  shares_type share_begins;   ///< first entry of each share, and the number of entries; or none
-  std::int64_t cut_rows = 0;  ///< rows that shares have in common, whose partial sums a second kernel adds
-  carry_type carry;           ///< partial sums of a product
+  crs_type crs;              ///< the matrix, shared
+  values_type values;        ///< its values
+  row_list_type first_rows;  ///< row of the first entry of each share
+  row_list_type empty_rows;  ///< rows without entries, ascending
+  shares_type share_begins;  ///< first entry of each share, and the number of entries; or none
+  shares_type cut_rows;      ///< rows of several shares, first and last share of each; room for one a share
+  std::int64_t cut_row_count = 0;  ///< how many there are; a second kernel adds their partial sums
+  carry_type carry;                ///< partial sums of a product
 
  private:
   CrsKernel m_kernel = CrsKernel::balanced;

@@ -52,7 +52,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HybOptio
   Coo coo(crs.numRows(), crs.numCols(),
           allocate_view<typename Coo::values_type>(exec, "coo_values", name, overflow),
           allocate_view<typename Coo::entries_type>(exec, "coo_entries", name, overflow),
-          allocate_view<typename Coo::entries_type>(exec, "coo_rows", name, overflow), {}, {}, 0,
+          allocate_view<typename Coo::entries_type>(exec, "coo_rows", name, overflow), {}, {}, {}, 0,
           allocate_carry<ExecutionSpace, typename Coo::device_type>(exec, name, overflow));
   fill_ell(exec, name, crs, ell);
   if (overflow == 0) {
