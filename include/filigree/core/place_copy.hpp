@@ -69,46 +69,42 @@ struct FillPlaces {
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(count)), [&](const int i) {
       const std::int64_t row = first + i;
       if (fill_full_row(team, row)) return;
-      std::int64_t found = fill(team, row);
-      if (found == crs.end(row) - crs.begin(row)) return;
-      // What the lanes wrote is there before one goes on: a fence, and a sum for which all wait.
-      Kokkos::memory_fence();
-      Kokkos::parallel_reduce(
-          Kokkos::ThreadVectorRange(team, lanes), [](const int, std::int64_t& sum) { ++sum; }, found);
+      if (fill(team, row) == crs.end(row) - crs.begin(row)) return;
+      wait(team);
       Kokkos::single(Kokkos::PerThread(team), [&]() { fill_in_any_order(row); });
     });
   }
 
+  /// What the lanes of a row wrote is there before one goes on: a fence, and a sum for which all wait.
+  KOKKOS_FORCEINLINE_FUNCTION void wait(const member_type& team) const {
+    Kokkos::memory_fence();
+    int arrived = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(team, lanes), [](const int, int& sum) { ++sum; }, arrived);
+  }
+
   /// Where places of a row are neighbours and it has an entry in each, as a matrix of blocks mostly does, its
   /// lanes copy neighbours (refill of BSR of 7pt 80^3 b=8 in float, H200: 1.6 products, 2.1 without). Returns
-  /// whether that was so; else nothing is written.
+  /// whether that was so; else it may have written what does not count.
   KOKKOS_FORCEINLINE_FUNCTION bool fill_full_row(const member_type& team, const std::int64_t row) const {
     if constexpr (!Places::rows_are_contiguous) return false;
     const std::int64_t begin = crs.begin(row);
     const std::int64_t length = crs.end(row) - begin;
     if (length != places.place_count(row)) return false;
-    const auto for_each_of_lane = [&](const int lane, const auto& visit) {
-      for (std::int64_t k = lane; k < length; k += lanes)
-        places.for_each_place(row, k, k + 1, [&](std::int64_t column, std::int64_t position) {
-          visit(begin + k, column, position);
-        });
-    };
     std::int64_t found = 0;
     Kokkos::parallel_reduce(
         Kokkos::ThreadVectorRange(team, lanes),
         [&](const int lane, std::int64_t& sum) {
-          for_each_of_lane(lane, [&](std::int64_t i, std::int64_t column, std::int64_t) {
-            if (static_cast<std::int64_t>(crs.entries[i]) == column) ++sum;
-          });
+          for (std::int64_t k = lane; k < length; k += lanes)
+            places.for_each_place(row, k, k + 1, [&](std::int64_t column, std::int64_t position) {
+              if (static_cast<std::int64_t>(crs.entries[begin + k]) == column) ++sum;
+              places.values()[position] = crs.values[begin + k];
+            });
         },
         found);
-    if (found != length) return false;
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, lanes), [&](const int lane) {
-      for_each_of_lane(lane, [&](std::int64_t i, std::int64_t, std::int64_t position) {
-        places.values()[position] = crs.values[i];
-      });
-    });
-    return true;
+    if (found == length) return true;
+    wait(team);
+    return false;
   }
 
   /// Returns the number of entries that were written.

@@ -75,6 +75,18 @@ struct SlotStrip {
   }
 };
 
+/// Calls visit(i, row) for the entries of a CRS matrix that are the slots of a strip.
+template <class ExecutionSpace, class Views, class Visit>
+KOKKOS_FORCEINLINE_FUNCTION void for_each_entry_of_strip(const Views& crs, std::int64_t row_count,
+                                                         std::int64_t entry_count, std::int64_t strip,
+                                                         const Visit& visit) {
+  SlotGroup row;
+  SlotStrip<ExecutionSpace>::for_each(strip, entry_count, [&](std::int64_t i) {
+    if (!row.has(i)) row = find_group(row.number, row_count, i, [&](std::int64_t r) { return crs.begin(r); });
+    visit(i, row.number);
+  });
+}
+
 /// A kernel "Filigree::<what>[<format>]" over the strips of some slots.
 template <class Tag, class ExecutionSpace, class Work>
 void for_each_strip(const ExecutionSpace& exec, const char* what, const char* format, std::int64_t slots,
