@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Matrices and vectors of different scalar types: sums are made in the widest.
+#include <algorithm>
+#include <limits>
+
 #include "../support/formats.hpp"
 
 namespace FiligreeTest {
@@ -90,6 +93,28 @@ TYPED_TEST(DoubleMatrix, MultipliesComplexVectors) {
               A, host, Product<Complex>{mode, Complex(1.1, 0.3), Complex(0.2, -0.7), columns},
               Random(5).vectors<Complex>(x_rows(host, mode), columns == 0 ? 1 : columns)))
               << name;
+    });
+  } else {
+    GTEST_SKIP() << "Only for kernels of Filigree.";
+  }
+}
+
+TYPED_TEST(DoubleMatrix, KeepsRealProductsReal) {
+  if constexpr (mixes_scalars_v<TypeParam>) {
+    using Complex = Kokkos::complex<double>;
+    const double infinity = std::numeric_limits<double>::infinity();
+    constexpr int rows = 64;
+    HostMatrix<double> host(rows, rows);
+    for (int row = 0; row < rows; ++row)
+      for (int column = std::max(0, row - 3); column <= std::min(rows - 1, row + 3); ++column)
+        host.rows[static_cast<std::size_t>(row)].push_back({column, row == 30 ? infinity : 1.0});
+    for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
+      const auto y = multiply<View1, Kokkos::LayoutLeft>(Mode::NoTranspose, Complex(1), A,
+                                                         HostVectors<double>(rows, 1, 2.0), Complex(0),
+                                                         HostVectors<Complex>(rows, 1));
+      // Infinity times 2 is infinity. Times (2, 0) it would have no imaginary part.
+      EXPECT_EQ(y.data[30], Complex(infinity, 0)) << name;
+      EXPECT_EQ(y.data[29], Complex(14, 0)) << name;
     });
   } else {
     GTEST_SKIP() << "Only for kernels of Filigree.";

@@ -4,7 +4,7 @@
 // product of COO and of the balanced CRS kernel. A share is what one team multiplies. It begins with a row
 // where that is near, so that just long rows are cut. A row inside a share is summed and stored there; of one
 // that is cut each share carries its partial sum out to a small array, and a second kernel, where there are
-// such rows, adds these in the order of the shares. No atomics: the same bits on every run.
+// such rows, adds these in an order of its own that is fixed. No atomics: the same bits on every run.
 //
 // Source: segmented sums over COO, Bell and Garland 2009, section 4.3, as papers 001 and 002 use them; the
 // carry in place of their serial third kernel is ours.
@@ -21,9 +21,9 @@
 //                                 on a GPU: calls visit(i - begin, row) for the entries i of the share, from
 //                                 begin to end - 1, that are the first of their row, or, with marks_all
 //                                 (constexpr), for all; the lanes share the work
-//   visit_row(row, i, end, visit) on a host: calls visit(j) for the entries j of row from i on that are
-//   before end
-//                                 and returns the first after them
+//   visit_row(row, i, end, visit)
+//                                 on a host: calls visit(j) for the entries j of row from i to end - 1 at
+//                                 most and returns the first after them
 //   row_after(row, i)             row of entry i, the first that is not of row
 //   first_row(share)              row of the first entry of a share
 //   begins(row, i)                whether entry i is the first of its row, row
@@ -50,7 +50,7 @@ template <class ExecutionSpace>
 struct ShareLaunch {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   static constexpr int lanes = gpu ? 256 : 1;
-  /// Eight products a lane, whose loads do not wait for each other, are 27 KB of scratch memory a team in
+  /// Eight products a lane, whose loads do not wait for each other, are 23 KB of scratch memory a team in
   /// double: the 228 KB of an SM of an H200 hold the eight teams that its lanes can run.
   static constexpr int entries_per_lane = gpu ? 8 : 2048;
   /// The most entries of a share.

@@ -40,7 +40,7 @@ template <class ExecutionSpace, int MostLanes = 256, int TeamsPerSm = 1>
 struct RowLaunch {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   static constexpr int team_size = gpu ? MostLanes : 1;
-  static constexpr int rows_per_team = gpu ? team_size : 2048;
+  static constexpr int rows_per_team = gpu ? team_size : 1024;
   using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_size, TeamsPerSm>>;
   using member_type = typename policy_type::member_type;
 
@@ -59,7 +59,7 @@ struct RowLaunch {
     return static_cast<int>((rows + rows_of_team - 1) / rows_of_team);
   }
 
-  /// Rows whose sums a thread of a host keeps at once: 16 KB of them, which its first cache holds beside what
+  /// Rows whose sums a thread of a host keeps at once: 8 KB of them, which its first cache holds beside what
   /// they are added from. Fewer make many short streams of one long one.
   template <class Sums>
   static constexpr int tile = sizeof(Sums) * rows_per_team <= 16384 ? rows_per_team

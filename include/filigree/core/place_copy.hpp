@@ -5,8 +5,8 @@
 // small struct of raw pointers, its Places:
 //
 //   scalar_type, ordinal_type
-//   rows_are_contiguous           constexpr: whether the places of a row are neighbours, and not those of a
-//   column position(row, column)         where in values() that entry is stored, -1 where it has no place
+//   rows_are_contiguous           constexpr: whether the places of a row are neighbours
+//   position(row, column)         where in values() that entry is stored, -1 where it has no place
 //   values()
 //   place_count(row)              places of a row
 //   for_each_place(row, first, end, visit)
@@ -83,27 +83,28 @@ struct FillPlaces {
         Kokkos::ThreadVectorRange(team, lanes), [](const int, int& sum) { ++sum; }, arrived);
   }
 
-  /// Where places of a row are neighbours and it has an entry in each, as a matrix of blocks mostly does, its
-  /// lanes copy neighbours (refill of BSR of 7pt 80^3 b=8 in float, H200: 1.6 products, 2.1 without). Returns
-  /// whether that was so; else it may have written what does not count.
+  /// On a GPU, where places of a row are neighbours and it has an entry in each, as a matrix of blocks mostly
+  /// does, its lanes copy neighbours (refill of BSR of 7pt 80^3 b=8 in float, H200: 1.6 products, 2.1
+  /// without). Returns whether that was so; else it may have written what does not count.
   KOKKOS_FORCEINLINE_FUNCTION bool fill_full_row(const member_type& team, const std::int64_t row) const {
-    if constexpr (!Places::rows_are_contiguous) return false;
-    const std::int64_t begin = crs.begin(row);
-    const std::int64_t length = crs.end(row) - begin;
-    if (length != places.place_count(row)) return false;
-    std::int64_t found = 0;
-    Kokkos::parallel_reduce(
-        Kokkos::ThreadVectorRange(team, lanes),
-        [&](const int lane, std::int64_t& sum) {
-          for (std::int64_t k = lane; k < length; k += lanes)
-            places.for_each_place(row, k, k + 1, [&](std::int64_t column, std::int64_t position) {
-              if (static_cast<std::int64_t>(crs.entries[begin + k]) == column) ++sum;
-              places.values()[position] = crs.values[begin + k];
-            });
-        },
-        found);
-    if (found == length) return true;
-    wait(team);
+    if constexpr (Places::rows_are_contiguous && launch::gpu) {
+      const std::int64_t begin = crs.begin(row);
+      const std::int64_t length = crs.end(row) - begin;
+      if (length != places.place_count(row)) return false;
+      std::int64_t found = 0;
+      Kokkos::parallel_reduce(
+          Kokkos::ThreadVectorRange(team, lanes),
+          [&](const int lane, std::int64_t& sum) {
+            for (std::int64_t k = lane; k < length; k += lanes)
+              places.for_each_place(row, k, k + 1, [&](std::int64_t column, std::int64_t position) {
+                if (static_cast<std::int64_t>(crs.entries[begin + k]) == column) ++sum;
+                places.values()[position] = crs.values[begin + k];
+              });
+          },
+          found);
+      if (found == length) return true;
+      wait(team);
+    }
     return false;
   }
 

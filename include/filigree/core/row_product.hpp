@@ -5,7 +5,6 @@
 #define FILIGREE_CORE_ROW_PRODUCT_HPP
 
 #include <cstdint>
-#include <limits>
 #include <string>
 
 #include "filigree/core/launch.hpp"
@@ -150,7 +149,7 @@ struct RowSpmv {
       RowSums<Operands> row;
       for (int c = 0; c < Operands::most_columns; ++c)
         row.sums[c] = sums[i][c];
-      // Padding is at the end of a row: where the last entry is none, no other is.
+      // Padding is at the end of a row: if the last of these entries is none, none of them is.
       const bool whole = !MayBePadded || tile.column(entries[Count - 1][i * step]) >= 0;
       FILIGREE_UNROLL(4)
       for (int e = 0; e < Count; ++e) {
@@ -163,9 +162,9 @@ struct RowSpmv {
     }
   }
 
-  /// The same for `batch` entries of the places before `end`. Meanwhile those of the next ones are asked for:
-  /// the prefetchers of a host end with each page, and it then waits for each of many short streams (27-point
-  /// 60^3 on one core: ELL 1.35 times Kokkos Kernels' CRS, 1.57 without).
+  /// The same for tile_batch entries of the places before `end`. Meanwhile those of the next ones are asked
+  /// for: the prefetchers of a host end with each page, and it then waits for each of many short streams
+  /// (27-point 60^3 on one core: ELL 1.35 times Kokkos Kernels' CRS, 1.57 without).
   template <class Tile>
   KOKKOS_FORCEINLINE_FUNCTION static void add_batch_of_tile(const Operands& operands, sums_type* sums,
                                                             const Tile& tile, const std::int64_t k,
@@ -194,7 +193,9 @@ struct RowSpmv {
                                            const std::int64_t count) const {
     // A copy, which can stay in registers while sums are stored.
     const Operands of_product = operands.template with_stride<UnitStride>();
-    sums_type sums[tile_size];
+    // Memory without sums: an array of them would be zeroed whole for each slice that a tile is.
+    alignas(sums_type) unsigned char memory[sizeof(sums_type) * tile_size];
+    sums_type* const sums = reinterpret_cast<sums_type*>(memory);
     for (std::int64_t i = 0; i < count; ++i)
       for (int c = 0; c < Operands::most_columns; ++c)
         sums[i][c] = typename Operands::accumulator_type(0);

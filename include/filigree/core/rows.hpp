@@ -28,14 +28,14 @@
 //   tile_rows(i, most)            how many places from i on are neighbours, at most `most`
 //   visit_tile(i, count, visit)   calls visit(tile) with the RowTile, or what has its members, of that many
 //                                 places
-//   visit_rests(i, count, visit)  where a tile may not have all entries of a place: calls visit(place - i,
-//   run)
-//                                 with the rest of each that has one
+//   visit_rests(i, count, visit)  where a tile may not have all entries of a place: calls visit(j, run) with
+//                                 the rest of each place i + j that has one
 #ifndef FILIGREE_CORE_ROWS_HPP
 #define FILIGREE_CORE_ROWS_HPP
 
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #include "filigree/core/binary_search.hpp"
 #include "filigree/core/kokkos_versions.hpp"
@@ -157,10 +157,17 @@ template <class Rows, class = void>
 constexpr bool has_tiles_v = false;
 template <class Rows>
 constexpr bool has_tiles_v<Rows, std::void_t<decltype(&Rows::tile_rows)>> = true;
+/// A visit that does nothing.
+struct IgnoreRest {
+  template <class Run>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t, const Run&) const {}
+};
 template <class Rows, class = void>
 constexpr bool has_rests_v = false;
 template <class Rows>
-constexpr bool has_rests_v<Rows, std::void_t<decltype(&Rows::overflow_run)>> = true;
+constexpr bool
+    has_rests_v<Rows, std::void_t<decltype(std::declval<const Rows&>().visit_rests(0, 0, IgnoreRest()))>> =
+        true;
 
 /// Entries of the row in place i, without its padding, which is always at the end.
 template <class Rows>

@@ -325,12 +325,11 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
 
   /// Chooses the factor: a compiler that may not compute what could trap would branch for a product, and so
   /// would use no vector registers.
+  template <class Factor>
   static KOKKOS_FORCEINLINE_FUNCTION void add_unless_zero(typename Operands::accumulator_type& sum,
-                                                          const scalar_type& value,
-                                                          const typename Operands::accumulator_type& factor) {
-    using accumulator_type = typename Operands::accumulator_type;
+                                                          const scalar_type& value, const Factor& factor) {
     const scalar_type a = conjugate_if<Conjugate>(value);
-    sum += widen<accumulator_type>(a) * (a == scalar_type(0) ? accumulator_type(0) : factor);
+    sum += widen<typename Operands::accumulator_type>(a) * (a == scalar_type(0) ? Factor(0) : factor);
   }
 
   /// Adds the blocks of the block rows begin to end - 1, none of them cut. A known stride of x lets the

@@ -32,8 +32,8 @@ struct WriteRows {
   }
 };
 
-/// Sets where the shares of a COO matrix begin, or of the COO part of another format, and those that begin
-/// a cut row. Fences exec.
+/// Sets where the shares of a COO matrix begin, or of the COO part of another format, and the rows that are
+/// cut. Fences exec.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z>
 void find_shares(const ExecutionSpace& exec, const char* format, CooMatrix<S, O, D, M, Z>& coo) {
   using Entries = CooEntries<ExecutionSpace, S, O>;

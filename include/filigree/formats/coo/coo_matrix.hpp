@@ -32,8 +32,8 @@ struct CooOptions : ConvertOptions {};
 /// empty_rows are the rows without entries, which a product only scales. A team multiplies a share of at most
 /// 2048 entries. Up to 2^20 entries share_begins says where shares begin: 1536 entries apart, or up to 512
 /// before that where a row begins; above, they begin with multiples of 2048. carry is where a product puts
-/// the partial sums of rows that shares have in common, the cut_rows, of which it has the first and the last
-/// share: products of the same object on several execution space instances at once would mix them, so each
+/// the partial sums of rows that shares have in common; cut_rows has the first and the last share of each of
+/// these: products of the same object on several execution space instances at once would mix them, so each
 /// wants a copy from with_own_carry().
 /// Bytes: entries * (sizeof(Scalar) + 2 * sizeof(Ordinal)), empty rows * sizeof(Ordinal), and 528 for each
 /// share; with share_begins 8 for each share more and for the end.

@@ -17,8 +17,8 @@ namespace Filigree {
 
 /// Options of a conversion to EllMatrix: which member of the ELLPACK family it becomes.
 struct EllOptions : ConvertOptions {
-  /// Whether the true length of each row is kept, so that a product reads no padding. Without it (ELLPACK) a
-  /// product reads all padding, and no lengths.
+  /// Whether the true length of each row is kept, so that a product reads no padding (on a host none but that
+  /// of shorter neighbours). Without it (ELLPACK) a product reads all padding, and no lengths.
   bool row_lengths = true;
   /// T, the lanes of a GPU that multiply one row together: 1, 2, 4, 8, 16 or 32. More than one is ELLR-T.
   int lanes_per_row = 1;
