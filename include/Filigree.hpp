@@ -9,5 +9,6 @@
 #include "filigree/grid/stencil_problem.hpp"
 #include "filigree/io/matrix_market.hpp"
 #include "filigree/spmv.hpp"
+#include "filigree/tune/ellr_t_model.hpp"
 
 #endif

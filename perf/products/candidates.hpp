@@ -21,7 +21,6 @@ struct Candidate {
   double bytes = 0;               ///< that a product must move: those, x and y
   double max_rel_error = 0;       ///< of y, relative to the sum of the sizes of the products of a row
   double conversion_seconds = 0;  ///< median of a conversion from CRS, its checks included
-  double allocation_seconds = 0;  ///< median of an allocation of its bytes alone
   double refill_seconds = 0;      ///< median of a refill without its check of the pattern
 };
 

@@ -71,15 +71,6 @@ Candidate make_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, co
     Progress progress("timing the conversion to " + name);
     candidate.conversion_seconds = median_seconds(
         execution_space(), [&]() { convert(); }, 0.1);
-    using memory_space = typename execution_space::memory_space;
-    candidate.allocation_seconds = median_seconds(
-        execution_space(),
-        [&]() {
-          const Kokkos::View<char*, memory_space> bytes(
-              Kokkos::view_alloc(Kokkos::WithoutInitializing, "FiligreePerf::allocation"),
-              Filigree::MatrixTraits<matrix_type>::storage_bytes(A));
-        },
-        0.1);
     Filigree::RefillOptions unchecked;
     unchecked.check_pattern = false;
     candidate.refill_seconds = median_seconds(

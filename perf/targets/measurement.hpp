@@ -20,7 +20,6 @@ struct Measured {
   double seconds = 0;  ///< median of products with cold caches
   double bytes = 0;    ///< that a product must move
   double conversion_in_products = 0;
-  double allocation_in_products = 0;  ///< part of the conversion, if it allocates its result just once
   double refill_in_products = 0;
 };
 
@@ -72,10 +71,10 @@ Measurement measure_problem(Report& report, const std::string& name,
   wanted.wants = [&](const std::string& candidate, bool) { return wants(candidate); };
   for_each_candidate<Scalar>(problem, wanted, [&](const Candidate& candidate) {
     if (!candidate.product) return;
-    result.all.push_back(
-        {candidate.name, candidate.is_peer, median_cold_seconds(exec, flush, candidate.product),
-         candidate.bytes, candidate.conversion_seconds / kokkos_kernels,
-         candidate.allocation_seconds / kokkos_kernels, candidate.refill_seconds / kokkos_kernels});
+    result.all.push_back({candidate.name, candidate.is_peer,
+                          median_cold_seconds(exec, flush, candidate.product), candidate.bytes,
+                          candidate.conversion_seconds / kokkos_kernels,
+                          candidate.refill_seconds / kokkos_kernels});
   });
   std::stable_sort(result.all.begin(), result.all.end(),
                    [](const Measured& p, const Measured& q) { return p.seconds < q.seconds; });
@@ -87,9 +86,8 @@ Measurement measure_problem(Report& report, const std::string& name,
                  << std::setw(10) << 1e3 * one.seconds << " ms" << std::setprecision(2) << std::setw(7)
                  << one.bytes / one.seconds / bandwidth << " of read";
     if (time_conversions && !one.is_peer)
-      report.out() << "  converts in " << std::setw(6) << one.conversion_in_products << " products ("
-                   << std::setw(5) << one.allocation_in_products << " to allocate as much), refills in "
-                   << std::setw(5) << one.refill_in_products;
+      report.out() << "  converts in " << std::setw(6) << one.conversion_in_products
+                   << " products, refills in " << std::setw(5) << one.refill_in_products;
     report.out() << '\n';
   }
   report.out() << std::flush;

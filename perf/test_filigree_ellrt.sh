@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# The flags and the table of filigree_ellrt. Its times are no test.
+set -euo pipefail
+tool=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "test_filigree_ellrt: $*" >&2; exit 1; }
+
+printf '%s\n' '%%MatrixMarket matrix coordinate real general' '3 3 5' '1 1 1' '1 2 1' '2 2 1' '3 1 1' '3 3 1' \
+  > "$work/small.mtx"
+printf '%s\n' '%%MatrixMarket matrix coordinate complex general' '1 1 1' '1 1 1 1' > "$work/complex.mtx"
+"$tool" --help | grep -q -- '--multiprocessors=N' || fail "no --multiprocessors in the help"
+"$tool" --multiprocessors=30 --entries=50 "$work" > "$work/out"
+# Ten copies: rows, entries, their mean and deviation in percent.
+grep -Eq '^small_x10 +30 +50 +1\.7 +28\.3 ' "$work/out" || fail "no line of the matrix: $(cat "$work/out")"
+grep -q '^complex: not measured: ' "$work/out" || fail "no word of the complex matrix: $(cat "$work/out")"
+for model in half_warps sectors; do
+  grep -Eq "^$model: mean matching [0-9.]+ % of 1 matrices" "$work/out" || fail "no mean of $model"
+done
+for bad in --entries=none --multiprocessors=0 --unknown "$work/nowhere.mtx" "$work/complex.mtx"; do
+  if "$tool" --multiprocessors=30 "$bad" > "$work/out" 2> "$work/err"; then fail "$bad was accepted"; fi
+  grep -q '^filigree_ellrt: ' "$work/err" || fail "$bad was refused without a message"
+done
+echo "test_filigree_ellrt: passed"

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "filigree/io/matrix_market.hpp"
+#include "filigree/tune/ellr_t_model.hpp"
+
+namespace {
+
+using Filigree::EllrTLaunch;
+using Filigree::EllrTModel;
+using Filigree::GpuShape;
+using Lengths = std::vector<std::int64_t>;
+
+/// Of the paper: 30 multiprocessors of 1024 lanes in at most 8 teams of at most 512.
+GpuShape gtx_285() {
+  return {30, 32, 512, 1024, 8};
+}
+
+double cost(const Lengths& lengths, const GpuShape& gpu, int lanes_per_row, int lanes_per_team) {
+  for (const EllrTLaunch& launch : Filigree::ellr_t_costs(EllrTModel::half_warps, lengths, gpu))
+    if (launch.lanes_per_row == lanes_per_row && launch.lanes_per_team == lanes_per_team) return launch.cost;
+  ADD_FAILURE() << "no launch of " << lanes_per_row << " lanes a row in teams of " << lanes_per_team;
+  return -1;
+}
+
+TEST(EllrTModel, CountsTheLongestRowOfEachHalfWarp) {
+  // Rows 0 to 15 are the first half of a warp, 16 to 31 the second, 32 to 39 are in the second warp.
+  Lengths lengths(40, 1);
+  lengths[3] = 7;
+  lengths[20] = 5;
+  lengths[39] = 4;
+  const GpuShape one = {1, 32, 64, 64, 2};
+  EXPECT_EQ(cost(lengths, one, 1, 32), 7 + 5 + 4);
+  EXPECT_EQ(cost(lengths, one, 1, 64), 7 + 5 + 4);
+  // Two lanes a row, eight rows a half warp: 7 / 2 rounded up, 1, 3 (row 20), 1, then rows 32 to 39.
+  EXPECT_EQ(cost(lengths, one, 2, 32), 4 + 1 + 3 + 1 + 2);
+  // A warp a row: both halves wait for it.
+  EXPECT_EQ(cost(lengths, one, 32, 32), 40 * 2);
+}
+
+TEST(EllrTModel, DealsTeamsToMultiprocessorsInTurn) {
+  // Five teams of a warp, two multiprocessors: teams 0, 2 and 4 on the first one.
+  Lengths lengths(5 * 32, 2);
+  for (int row = 32; row < 64; ++row)
+    lengths[row] = 9;
+  const GpuShape two = {2, 32, 64, 64, 2};
+  EXPECT_EQ(cost(lengths, two, 1, 32), 18 + 4);
+  // Teams of two warps: 0 and 2 on the first.
+  EXPECT_EQ(cost(lengths, two, 1, 64), 4 + 18 + 4);
+}
+
+TEST(EllrTModel, PicksTheFirstOfTheLowestCost) {
+  const Lengths lengths(2000, 2000);
+  // The dense matrix of the paper: table 1 has T* = 32.
+  const EllrTLaunch pick = Filigree::pick_ellr_t(EllrTModel::half_warps, lengths, gtx_285());
+  EXPECT_EQ(pick.lanes_per_row, 32);
+  for (const EllrTLaunch& launch : Filigree::ellr_t_costs(EllrTModel::half_warps, lengths, gtx_285())) {
+    EXPECT_GE(launch.cost, pick.cost);
+    EXPECT_GE(launch.lanes_per_team, 128);
+    EXPECT_LE(launch.lanes_per_team, 512);
+  }
+  EXPECT_EQ(pick.options().lanes_per_row, pick.lanes_per_row);
+  EXPECT_EQ(pick.options().lanes_per_team, pick.lanes_per_team);
+}
+
+TEST(EllrTModel, TakesAMatrixWithoutRows) {
+  EXPECT_EQ(Filigree::pick_ellr_t(EllrTModel::half_warps, {}, gtx_285()).cost, 0);
+}
+
+TEST(EllrTModel, RefusesAGpuThatIsNone) {
+  for (const GpuShape& gpu : {GpuShape{0, 32, 512, 1024, 8}, GpuShape{30, 64, 512, 1024, 8},
+                              GpuShape{30, 32, 64, 1024, 8}, GpuShape{30, 32, 512, 1024, 0}})
+    EXPECT_THROW(Filigree::ellr_t_costs(EllrTModel::half_warps, {1, 2}, gpu), std::invalid_argument);
+}
+
+TEST(EllrTModel, SectorsGiveShortRowsOfALargeMatrixALaneEach) {
+  const GpuShape h200 = {132, 32, 1024, 2048, 32};
+  // Seven entries a row: more lanes would mostly wait.
+  EXPECT_EQ(Filigree::pick_ellr_t(EllrTModel::sectors, Lengths(1000000, 7), h200).lanes_per_row, 1);
+  // 500 rows fill the GPU with a warp each, and no sooner.
+  EXPECT_EQ(Filigree::pick_ellr_t(EllrTModel::sectors, Lengths(500, 2000), h200).lanes_per_row, 32);
+  // One row of 32 is long: more lanes share it.
+  Lengths uneven(1000000, 2);
+  for (std::size_t row = 0; row < uneven.size(); row += 32)
+    uneven[row] = 200;
+  EXPECT_GT(Filigree::pick_ellr_t(EllrTModel::sectors, uneven, h200).lanes_per_row, 1);
+}
+
+TEST(EllrTModel, SectorsOfAKnownMatrix) {
+  // Time is instructions here, 40 cycles a warp, 14 a step and 40 a team, and then 2 * 1 + 1 waits of 500.
+  const GpuShape one = {1, 32, 64, 64, 2};
+  for (const EllrTLaunch& launch : Filigree::ellr_t_costs(EllrTModel::sectors, Lengths(32, 3), one))
+    if (launch.lanes_per_row == 1 && launch.lanes_per_team == 32) {
+      EXPECT_DOUBLE_EQ(launch.cost, 40 + 40 + 3 * 14 + 3 * 500);
+    }
+}
+
+TEST(EllrTModel, PicksWhatThePaperSays) {
+  using Crs = KokkosSparse::CrsMatrix<double, int, Kokkos::DefaultHostExecutionSpace::device_type, void, int>;
+  const std::filesystem::path folder = FILIGREE_MATRIX_DIR;
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no matrices in " << folder;
+  struct Pick {
+    const char* matrix;
+    int lanes_per_row;
+    bool is_lowest;
+  };
+  // T* of table 1, where BS* is 128 for all of these. Four of them are what the equations give; the others,
+  // of matrices that fill 30 multiprocessors a few times only, cost up to 1.36 times the lowest.
+  for (const Pick& paper : {Pick{"qh1484", 4, true}, Pick{"rbs480a", 8, true}, Pick{"mhd3200a", 8, true},
+                            Pick{"e20r4000", 8, true}, Pick{"dw2048", 2, false}, Pick{"gemat12", 2, false},
+                            Pick{"dw8192", 1, false}, Pick{"bcsstk24", 4, false}}) {
+    const std::filesystem::path file = folder / (std::string(paper.matrix) + ".mtx.gz");
+    if (!std::filesystem::exists(file)) continue;
+    const Lengths lengths = Filigree::row_lengths(Filigree::read_matrix_market<Crs>(file.string()));
+    const EllrTLaunch pick = Filigree::pick_ellr_t(EllrTModel::half_warps, lengths, gtx_285());
+    EXPECT_EQ(pick.lanes_per_team, 128) << paper.matrix;
+    if (paper.is_lowest)
+      EXPECT_EQ(pick.lanes_per_row, paper.lanes_per_row) << paper.matrix;
+    else
+      EXPECT_LE(cost(lengths, gtx_285(), paper.lanes_per_row, 128), 1.36 * pick.cost) << paper.matrix;
+  }
+}
+
+}  // namespace
