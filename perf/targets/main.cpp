@@ -2,6 +2,7 @@
 //
 // filigree_targets: do the speed targets hold on this machine? The matrices, the peers and what must be
 // reached are those of an NVIDIA H200, or on a host those that an application gives up nothing by.
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <Filigree.hpp>
@@ -69,18 +70,13 @@ struct Costs {
       const bool sorted = is_variant_of(one.name, "jds") || one.name.find("_sorted") != std::string::npos;
       const bool hybrid = is_variant_of(one.name, "hyb") || is_variant_of(one.name, "hec");
       if (sorted)
-        raise(sorted_conversion, one.conversion_in_products);
+        sorted_conversion = std::fmax(sorted_conversion, one.conversion_in_products);
       else if (hybrid)
-        raise(hybrid_conversion, one.conversion_in_products);
+        hybrid_conversion = std::fmax(hybrid_conversion, one.conversion_in_products);
       else if (is_ell_family(one) || one.name == "cds" || one.name == "dia")
-        raise(conversion, one.conversion_in_products);
-      raise(refill, one.refill_in_products);
+        conversion = std::fmax(conversion, one.conversion_in_products);
+      refill = std::fmax(refill, one.refill_in_products);
     }
-  }
-
- private:
-  static void raise(double& to, double value) {
-    if (!(value <= to)) to = value;
   }
 };
 

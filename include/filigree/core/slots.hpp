@@ -36,7 +36,8 @@ struct SlotEntry {
 };
 
 /// The group of a slot, among the groups from `low` to count - 1, where group g is from begin_of(g) to
-/// begin_of(g + 1). Looks at the first two before it searches.
+/// begin_of(g + 1). `low` is where the last slot was, or 0: past 0 the groups next to it are looked at first
+/// (COO of 7pt 100^3 b=4 in float on an H200: 2.5 ms in place of 4.5).
 template <class BeginOf>
 KOKKOS_FORCEINLINE_FUNCTION SlotGroup find_group(std::int64_t low, std::int64_t count, std::int64_t slot,
                                                  const BeginOf& begin_of) {
@@ -46,7 +47,8 @@ KOKKOS_FORCEINLINE_FUNCTION SlotGroup find_group(std::int64_t low, std::int64_t 
     end = begin_of(low + 1);
   }
   if (end <= slot) {
-    low = first_where(low + 1, count, [&](std::int64_t group) { return begin_of(group + 1) > slot; });
+    const auto ends_after = [&](std::int64_t group) { return begin_of(group + 1) > slot; };
+    low = low > 1 ? first_where_near(low + 1, count, ends_after) : first_where(low + 1, count, ends_after);
     end = begin_of(low + 1);
   }
   return {low, begin_of(low), end};
@@ -74,18 +76,6 @@ struct SlotStrip {
       visit(first + j * step);
   }
 };
-
-/// Calls visit(i, row) for the entries of a CRS matrix that are the slots of a strip.
-template <class ExecutionSpace, class Views, class Visit>
-KOKKOS_FORCEINLINE_FUNCTION void for_each_entry_of_strip(const Views& crs, std::int64_t row_count,
-                                                         std::int64_t entry_count, std::int64_t strip,
-                                                         const Visit& visit) {
-  SlotGroup row;
-  SlotStrip<ExecutionSpace>::for_each(strip, entry_count, [&](std::int64_t i) {
-    if (!row.has(i)) row = find_group(row.number, row_count, i, [&](std::int64_t r) { return crs.begin(r); });
-    visit(i, row.number);
-  });
-}
 
 /// A kernel "Filigree::<what>[<format>]" over the strips of some slots.
 template <class Tag, class ExecutionSpace, class Work>

@@ -26,9 +26,12 @@ struct WriteRows {
   Ordinal* rows;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t strip) const {
-    for_each_entry_of_strip<ExecutionSpace>(
-        crs, row_count, entry_count, strip,
-        [&](std::int64_t i, std::int64_t row) { rows[i] = static_cast<Ordinal>(row); });
+    SlotGroup row;
+    SlotStrip<ExecutionSpace>::for_each(strip, entry_count, [&](std::int64_t i) {
+      if (!row.has(i))
+        row = find_group(row.number, row_count, i, [&](std::int64_t r) { return crs.begin(r); });
+      rows[i] = static_cast<Ordinal>(row.number);
+    });
   }
 };
 
