@@ -10,5 +10,6 @@
 #include "filigree/io/matrix_market.hpp"
 #include "filigree/spmv.hpp"
 #include "filigree/tune/ellr_t_model.hpp"
+#include "filigree/tune/optimize.hpp"
 
 #endif

@@ -46,6 +46,15 @@ done
 grep -Eq '^ell .*longest row has 200 entries' "$work/out" || fail "no reason for the refusal of ell"
 grep -q 'spmv/crs/double/arrow' "$work/out" || fail "no benchmark of crs for the file"
 
+# What optimize() picks, beside the formats named, or beside all.
+"$tool" --grid=12x12 --dof=2 --format=auto,crs,cds --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
+[ "$(grep -c '^spmv/' "$work/out")" = 3 ] || fail "auto and two names are not three benchmarks"
+grep -Eq '^auto picked [a-z0-9_]+: predicted [0-9.]+ ms, measured [0-9.]+ ms, [0-9.]+ of the best format.s speed$' \
+  "$work/out" || fail "no word of what was picked: $(cat "$work/out")"
+grep -Eq '^use (crs|cds)$' "$work/out" || fail "the best format is not one of those named"
+"$tool" --grid=12x12 --format=auto --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
+grep -q '^spmv/sell_sorted_short/' "$work/out" || fail "auto does not measure all variants"
+
 # JSON on stdout stays JSON.
 "$tool" --grid=8x8 --format=cds --benchmark_min_time=0.001 --benchmark_format=json > "$work/out" 2> "$work/err"
 tail -n 1 "$work/out" | grep -q '^}$' || fail "the table is in the JSON"

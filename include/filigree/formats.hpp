@@ -68,6 +68,29 @@ void for_each_format(FormatList<Formats...>, Visit&& visit) {
   (visit(Formats{}), ...);
 }
 
+/// The members of a format's family, by the name that stands for each, the default first.
+template <class Matrix>
+auto named_variants() {
+  using Traits = MatrixTraits<Matrix>;
+  auto variants = variants_of<typename Traits::options_type>();
+  for (auto& variant : variants)
+    if (variant.name.empty()) variant.name = Traits::name();
+  return variants;
+}
+
+namespace Impl {
+template <class Options, class = void>
+struct HasBlockSize : std::false_type {};
+template <class Options>
+struct HasBlockSize<Options, std::void_t<decltype(Options::block_size)>> : std::true_type {};
+
+/// Sets the block size of the options of a format that has one.
+template <class Options>
+void set_block_size(Options& options, int block_size) {
+  if constexpr (HasBlockSize<Options>::value) options.block_size = block_size;
+}
+}  // namespace Impl
+
 }  // namespace Filigree
 
 #endif

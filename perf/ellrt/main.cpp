@@ -7,7 +7,6 @@
 #include <cstring>
 #include <filesystem>
 #include <filigree/convert.hpp>
-#include <filigree/io/matrix_market.hpp>
 #include <filigree/spmv.hpp>
 #include <filigree/tune/ellr_t_model.hpp>
 #include <iomanip>
@@ -17,8 +16,7 @@
 #include <vector>
 
 #include "support/command_line.hpp"
-#include "support/progress.hpp"
-#include "support/repeat.hpp"
+#include "support/named_matrix.hpp"
 #include "support/timer.hpp"
 
 namespace FiligreePerf {
@@ -52,10 +50,6 @@ struct Options {
   bool all = false;
 };
 
-bool is_matrix(const std::filesystem::path& file) {
-  return file.extension() == ".mtx" || (file.extension() == ".gz" && file.stem().extension() == ".mtx");
-}
-
 Options parse(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
@@ -74,20 +68,13 @@ Options parse(int argc, char** argv) {
     } else if (argument.rfind("-", 0) == 0) {
       Filigree::Impl::fail<std::invalid_argument>("\"", argument,
                                                   "\" is no flag of this tool; --help lists them.");
-    } else if (std::filesystem::is_directory(argument)) {
-      for (const auto& entry : std::filesystem::directory_iterator(argument))
-        if (is_matrix(entry.path())) options.files.push_back(entry.path());
     } else {
-      options.files.emplace_back(argument);
+      for (const std::filesystem::path& file : matrix_files(argument))
+        options.files.push_back(file);
     }
   }
   if (options.files.empty()) throw std::invalid_argument("needs a Matrix Market file or a folder of them.");
-  std::sort(options.files.begin(), options.files.end());
   return options;
-}
-
-std::string name_of(const std::filesystem::path& file) {
-  return (file.extension() == ".gz" ? file.stem() : file).stem().string();
 }
 
 struct Timed {
@@ -142,7 +129,7 @@ void measure(const Options& options, const std::filesystem::path& file,
              std::map<std::string, std::vector<double>>& matching) {
   using Crs = KokkosSparse::CrsMatrix<double, int, Execution::device_type, void, int>;
   const Execution exec;
-  Progress progress("measuring " + name_of(file));
+  Progress progress("measuring " + matrix_name(file));
   Crs crs = Filigree::read_matrix_market<Crs>(file.string());
   if (crs.nnz() == 0) return;
   const std::int64_t copies = options.entries / std::max<std::int64_t>(1, crs.nnz());
@@ -153,7 +140,7 @@ void measure(const Options& options, const std::filesystem::path& file,
   if (options.multiprocessors > 0) gpu.multiprocessors = options.multiprocessors;
 
   double bytes = 0;
-  const std::string name = name_of(file) + (copies > 1 ? "_x" + std::to_string(copies) : "");
+  const std::string name = matrix_name(file) + (copies > 1 ? "_x" + std::to_string(copies) : "");
   const std::vector<Timed> all =
       time_launches(crs, Filigree::ellr_t_costs(EllrTModel::half_warps, lengths, gpu), bytes);
   const auto faster = [](const Timed& p, const Timed& q) { return p.seconds < q.seconds; };
@@ -209,7 +196,7 @@ int main(int argc, char** argv) {
       try {
         measure(options, file, matching);
       } catch (const std::exception& refusal) {
-        std::cout << name_of(file) << ": not measured: " << refusal.what() << std::endl;
+        std::cout << matrix_name(file) << ": not measured: " << refusal.what() << std::endl;
       }
     if (matching.empty()) throw std::runtime_error("no matrix could be measured.");
     for (const auto& [name, all] : matching) {

@@ -22,6 +22,8 @@ struct Candidate {
   double max_rel_error = 0;       ///< of y, relative to the sum of the sizes of the products of a row
   double conversion_seconds = 0;  ///< median of a conversion from CRS, its checks included
   double refill_seconds = 0;      ///< median of a refill without its check of the pattern
+  std::string picked;             ///< what optimize() picked, where this is "auto"
+  double predicted_seconds = 0;   ///< what the byte model said of it
 };
 
 /// Which candidates to make.
@@ -30,11 +32,18 @@ struct Wanted {
   std::function<bool(const std::string& name, bool is_default)> wants;
   /// Whether conversions and refills are timed.
   bool time_conversions = true;
+  /// Whether products are checked, which takes longer than to time them; the one of "auto" always is.
+  bool check = true;
 };
 
-/// Names of all candidates: each format's default and its variants, and the peers that this build has.
+/// Names of all candidates: each format's default and its variants, "auto" for what optimize() picks, and the
+/// peers that this build has.
 template <class Scalar>
 std::vector<std::string> candidate_names();
+
+/// What the byte model says of the formats of a problem's matrix.
+template <class Scalar>
+Filigree::Selection predict(const SpmvProblem<Scalar>& problem);
 
 /// Calls visit for one wanted candidate after the other, each converted and checked. A matrix lives as long
 /// as its candidate. Throws std::runtime_error where a product is wrong. One explicit instantiation a scalar,

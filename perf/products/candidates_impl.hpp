@@ -7,57 +7,70 @@
 
 namespace FiligreePerf {
 
-template <class FormatOptions, class = void>
-struct HasBlockSize : std::false_type {};
-template <class FormatOptions>
-struct HasBlockSize<FormatOptions, std::void_t<decltype(FormatOptions::block_size)>> : std::true_type {};
-
 template <class Scalar, class FormatTag>
 using matrix_of =
     typename FormatTag::template matrix<Scalar, int, typename SpmvProblem<Scalar>::device_type, void, int>;
-
-/// The variants of a format, by the name that stands for each, the default first.
-template <class Scalar, class FormatTag>
-auto named_variants() {
-  using Traits = Filigree::MatrixTraits<matrix_of<Scalar, FormatTag>>;
-  auto variants = Filigree::variants_of<typename Traits::options_type>();
-  for (auto& variant : variants)
-    if (variant.name.empty()) variant.name = Traits::name();
-  return variants;
-}
 
 template <class Scalar>
 std::vector<std::string> candidate_names() {
   std::vector<std::string> names;
   Filigree::for_each_format(Filigree::AllFormats(), [&](auto format) {
-    for (const auto& variant : named_variants<Scalar, decltype(format)>())
+    for (const auto& variant : Filigree::named_variants<matrix_of<Scalar, decltype(format)>>())
       names.push_back(variant.name);
   });
+  names.emplace_back("auto");
   for (const auto& peer : peers<Scalar>())
     names.push_back(peer.name);
   return names;
 }
 
-/// Fills in what a product must move, and checks it.
+/// Fills in what a product must move, and checks it where that is wanted.
 template <class Scalar>
-void check_candidate(SpmvProblem<Scalar>& problem, Candidate& candidate) {
+void check_candidate(SpmvProblem<Scalar>& problem, Candidate& candidate, bool check) {
   candidate.bytes = candidate.storage_bytes +
                     static_cast<double>(problem.x.extent(0) + problem.y.extent(0)) * sizeof(Scalar);
+  if (!check) return;
   Progress progress("checking the product of " + candidate.name);
   Kokkos::deep_copy(problem.y, Scalar(std::numeric_limits<Filigree::Impl::real_t<Scalar>>::quiet_NaN()));
   candidate.product();
   candidate.max_rel_error = problem.check(candidate.name);
 }
 
+template <class Scalar>
+Filigree::Selection predict(const SpmvProblem<Scalar>& problem) {
+  return Filigree::predict_formats(typename SpmvProblem<Scalar>::execution_space(), problem.crs);
+}
+
+/// The format that optimize() picks.
+template <class Scalar>
+Candidate make_auto(const std::shared_ptr<SpmvProblem<Scalar>>& problem, bool time_conversions) {
+  Progress progress("picking a format");
+  using execution_space = typename SpmvProblem<Scalar>::execution_space;
+  Candidate candidate;
+  candidate.name = "auto";
+  const auto A = Filigree::optimize(problem->crs);
+  candidate.picked = A.selection().picked;
+  candidate.predicted_seconds = A.selection().pick().prediction.seconds;
+  if (time_conversions)
+    candidate.conversion_seconds = median_seconds(
+        execution_space(), [&]() { Filigree::optimize(problem->crs); }, 0.1);
+  candidate.product = [problem, A]() {
+    Filigree::spmv("N", problem->one, A, problem->x, problem->zero, problem->y);
+  };
+  candidate.storage_bytes = static_cast<double>(A.storage_bytes());
+  check_candidate(*problem, candidate, true);
+  return candidate;
+}
+
 /// One variant of a format.
 template <class FormatTag, class Scalar, class FormatOptions>
 Candidate make_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, const std::string& name,
-                         FormatOptions options, bool time_conversions) {
+                         FormatOptions options, const Wanted& wanted) {
   using matrix_type = matrix_of<Scalar, FormatTag>;
   using execution_space = typename SpmvProblem<Scalar>::execution_space;
   Candidate candidate;
   candidate.name = name;
-  if constexpr (HasBlockSize<FormatOptions>::value) options.block_size = problem->block_size;
+  Filigree::Impl::set_block_size(options, problem->block_size);
   const auto convert = [&]() { return Filigree::convert<FormatTag::template matrix>(problem->crs, options); };
   matrix_type A;
   try {
@@ -67,7 +80,7 @@ Candidate make_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, co
     candidate.refusal = refusal.what();
     return candidate;
   }
-  if (time_conversions) {
+  if (wanted.time_conversions) {
     Progress progress("timing the conversion to " + name);
     candidate.conversion_seconds = median_seconds(
         execution_space(), [&]() { convert(); }, 0.1);
@@ -80,7 +93,7 @@ Candidate make_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, co
     Filigree::spmv("N", problem->one, A, problem->x, problem->zero, problem->y);
   };
   candidate.storage_bytes = static_cast<double>(Filigree::MatrixTraits<matrix_type>::storage_bytes(A));
-  check_candidate(*problem, candidate);
+  check_candidate(*problem, candidate, wanted.check);
   return candidate;
 }
 
@@ -88,12 +101,12 @@ template <class Scalar>
 void for_each_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, const Wanted& wanted,
                         const std::function<void(const Candidate&)>& visit) {
   Filigree::for_each_format(Filigree::AllFormats(), [&](auto format) {
-    const auto variants = named_variants<Scalar, decltype(format)>();
+    const auto variants = Filigree::named_variants<matrix_of<Scalar, decltype(format)>>();
     for (const auto& variant : variants)
       if (wanted.wants(variant.name, variant.name == variants.front().name))
-        visit(make_candidate<decltype(format)>(problem, variant.name, variant.options,
-                                               wanted.time_conversions));
+        visit(make_candidate<decltype(format)>(problem, variant.name, variant.options, wanted));
   });
+  if (wanted.wants("auto", false)) visit(make_auto(problem, wanted.time_conversions));
   for (const auto& peer : peers<Scalar>()) {
     if (!wanted.wants(peer.name, true)) continue;
     Candidate candidate;
@@ -109,7 +122,7 @@ void for_each_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, con
       visit(candidate);
       continue;
     }
-    check_candidate(*problem, candidate);
+    check_candidate(*problem, candidate, wanted.check);
     visit(candidate);
   }
 }

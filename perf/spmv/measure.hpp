@@ -112,6 +112,8 @@ std::vector<Row> measure(const Options& options) {
     row->max_rel_error = candidate.max_rel_error;
     row->conversion_in_products = candidate.conversion_seconds / kokkos_kernels;
     row->refill_in_products = candidate.refill_seconds / kokkos_kernels;
+    row->picked = candidate.picked;
+    row->predicted_seconds = candidate.predicted_seconds;
     register_benchmark(problem, options, bandwidth, candidate, row);
   });
   benchmark::RunSpecifiedBenchmarks();

@@ -18,7 +18,8 @@ std::string usage() {
          "  --repeat=1              copies of the matrix along the diagonal of a larger one, which is "
          "measured\n"
          "  --scalar=double         float, double, complex_float or complex_double\n"
-         "  --format=all            or names, such as ell,cds,sell_short\n"
+         "  --format=all            or names, such as ell,cds,sell_short, or auto, which is what\n"
+         "                          optimize() picks; alone beside all variants of all formats\n"
          "  --variants              with --format=all, all variants of each format, not its default alone\n"
          "and the flags of Google Benchmark, such as --benchmark_out=FILE, and of Kokkos.\n";
 }
@@ -40,6 +41,7 @@ std::string Options::problem() const {
 }
 
 bool Options::wants(const std::string& format, bool is_default) const {
+  if (format == "auto") return picks;
   return formats.empty() ? is_default || variants
                          : std::find(formats.begin(), formats.end(), format) != formats.end();
 }
@@ -66,7 +68,14 @@ Options parse_options(int& argc, char** argv) {
     } else if (argument == "--variants") {
       options.variants = true;
     } else if (flag == "--format") {
-      if (value != "all") options.formats = split(value, ',');
+      if (value == "all") continue;
+      for (const std::string& name : split(value, ',')) {
+        if (name == "auto")
+          options.picks = true;
+        else
+          options.formats.push_back(name);
+      }
+      if (options.formats.empty()) options.variants = true;
     } else {
       argv[kept++] = argv[i];
     }

@@ -18,6 +18,7 @@ struct Options {
   std::string scalar = "double";
   std::vector<std::string> formats;  ///< empty for all
   bool variants = false;             ///< whether all means all variants of all formats
+  bool picks = false;                ///< whether optimize() is asked too
 
   /// The problem in one word, for the names of benchmarks.
   std::string problem() const;

@@ -26,9 +26,17 @@ void print_table(std::ostream& out, std::vector<Row> rows) {
     else
       out << "  " << (row.refusal.empty() ? "not timed" : row.refusal) << '\n';
   }
-  const auto best =
-      std::find_if(rows.begin(), rows.end(), [&](const Row& row) { return timed(row) && !row.is_peer; });
-  if (best != rows.end()) out << "use " << best->format << std::endl;
+  const auto best = std::find_if(rows.begin(), rows.end(), [&](const Row& row) {
+    return timed(row) && !row.is_peer && row.picked.empty();
+  });
+  if (best == rows.end()) return;
+  out << "use " << best->format << std::endl;
+  for (const Row& row : rows)
+    if (timed(row) && !row.picked.empty())
+      out << "auto picked " << row.picked << ": predicted " << std::fixed << std::setprecision(4)
+          << 1e3 * row.predicted_seconds << " ms, measured " << 1e3 * row.seconds << " ms, "
+          << std::setprecision(2) << best->seconds / row.seconds << " of the best format's speed"
+          << std::endl;
 }
 
 }  // namespace FiligreePerf

@@ -22,9 +22,12 @@ struct Row {
   double max_rel_error = 0;
   double conversion_in_products = 0;
   double refill_in_products = 0;
+  std::string picked;  ///< what optimize() picked, where this is "auto"
+  double predicted_seconds = 0;
 };
 
-/// A plain table of the rows, fastest first, those that refused last, and the line "use <format>".
+/// A plain table of the rows, fastest first, those that refused last, the line "use <format>", and where
+/// there is one what optimize() picked.
 void print_table(std::ostream& out, std::vector<Row> rows);
 
 }  // namespace FiligreePerf

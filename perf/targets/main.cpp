@@ -11,9 +11,8 @@
 #include <stdexcept>
 
 #include "support/command_line.hpp"
-#include "support/generated.hpp"
+#include "support/named_matrix.hpp"
 #include "support/read_bandwidth.hpp"
-#include "support/repeat.hpp"
 #include "targets/measurement.hpp"
 #include "targets/targets.hpp"
 
@@ -23,6 +22,9 @@ namespace {
 using Execution = Kokkos::DefaultExecutionSpace;
 template <class Scalar>
 using CrsOf = typename SpmvProblem<Scalar>::crs_type;
+
+/// Of a small matrix repeated until it is a large one.
+constexpr std::int64_t entries_of_large = 20000000;
 
 struct Options {
   std::string matrices;
@@ -92,43 +94,19 @@ void add_costs(Report& report, const std::string& where, const Costs& costs) {
 
 // ---- structured grids -------------------------------------------------------------------------------------
 
-struct GridCase {
-  std::int64_t cells;
-  int dimensions;
-  int dof;
-};
-
-std::string grid_name(const GridCase& grid) {
-  return (grid.dimensions == 2 ? "5pt " : "7pt ") + std::to_string(grid.cells) + "^" +
-         std::to_string(grid.dimensions) + " b=" + std::to_string(grid.dof);
-}
-
-template <class Scalar>
-CrsOf<Scalar> grid_matrix(const GridCase& grid, const Filigree::Stencil& stencil) {
-  Progress progress("making the matrix " + grid_name(grid));
-  const std::array<std::int64_t, 3> cells = {grid.cells, grid.cells, grid.dimensions == 3 ? grid.cells : 1};
-  const auto crs = Filigree::StencilProblem<>(cells, stencil, grid.dof).template crs<CrsOf<Scalar>>();
-  Kokkos::fence();
-  return crs;
-}
-
-template <class Scalar>
-CrsOf<Scalar> grid_matrix(const GridCase& grid) {
-  return grid_matrix<Scalar>(
-      grid, grid.dimensions == 2 ? Filigree::Stencil::five_point() : Filigree::Stencil::seven_point());
-}
-
 template <class Scalar>
 void grids(Report& report, const std::string& scalar, const std::vector<GridCase>& cases, double bandwidth,
            double fraction, double over_cusparse, double over_bsr) {
   Costs costs;
   for (const GridCase& grid : cases) {
-    const std::string name = grid_name(grid) + " " + scalar;
-    const Measurement m = measure_problem<Scalar>(
-        report, name, grid_matrix<Scalar>(grid), grid.dof, bandwidth, true, [](const std::string& candidate) {
-          return candidate == "cds" || candidate == "dia" || candidate == "crs" || candidate == "bsr" ||
-                 candidate.rfind("cusparse", 0) == 0 || candidate == "kokkos_kernels_merge";
-        });
+    const std::string name = grid.name() + " " + scalar;
+    const Measurement m = measure_problem<Scalar>(report, name, grid_matrix<CrsOf<Scalar>>(grid), grid.dof,
+                                                  bandwidth, true, [](const std::string& candidate) {
+                                                    return candidate == "cds" || candidate == "dia" ||
+                                                           candidate == "crs" || candidate == "bsr" ||
+                                                           candidate.rfind("cusparse", 0) == 0 ||
+                                                           candidate == "kokkos_kernels_merge";
+                                                  });
     report.at_least("cds, " + name + ": of read bandwidth", fraction, m.fraction_of_read("cds", bandwidth));
     report.at_least("cds, " + name + ": times best cuSPARSE CSR", over_cusparse,
                     m.best_cusparse_csr() / m.seconds("cds"));
@@ -141,16 +119,7 @@ void grids(Report& report, const std::string& scalar, const std::vector<GridCase
 }
 
 void all_grids(Report& report, const Options&, double bandwidth) {
-  grids<double>(report, "double",
-                {{256, 3, 1},
-                 {4096, 2, 1},
-                 {160, 3, 2},
-                 {128, 3, 3},
-                 {100, 3, 4},
-                 {1024, 2, 4},
-                 {100, 3, 5},
-                 {64, 3, 8}},
-                bandwidth, 0.96, 2.0, 1.08);
+  grids<double>(report, "double", double_grids(), bandwidth, 0.96, 2.0, 1.08);
   grids<float>(report, "float", {{256, 3, 1}, {100, 3, 4}, {80, 3, 8}}, bandwidth, 0.93, 2.4, 1.12);
 }
 
@@ -160,9 +129,9 @@ void blocks(Report& report, const std::string& scalar, double bandwidth) {
   for (int dof = 1; dof <= 16; ++dof) {
     const auto cells = static_cast<std::int64_t>(std::cbrt(110e6 / (7.0 * dof * dof)));
     const GridCase grid = {cells, 3, dof};
-    const std::string name = grid_name(grid) + " " + scalar;
+    const std::string name = grid.name() + " " + scalar;
     const Measurement m =
-        measure_problem<Scalar>(report, name, grid_matrix<Scalar>(grid), dof, bandwidth, false,
+        measure_problem<Scalar>(report, name, grid_matrix<CrsOf<Scalar>>(grid), dof, bandwidth, false,
                                 [](const std::string& candidate) { return candidate == "cds"; });
     report.at_least("cds, " + name + ": of read bandwidth", 0.85, m.fraction_of_read("cds", bandwidth));
   }
@@ -175,47 +144,15 @@ void all_blocks(Report& report, const Options&, double bandwidth) {
 
 // ---- general matrices -------------------------------------------------------------------------------------
 
-struct NamedMatrix {
-  std::string name;
-  std::function<CrsOf<double>()> make;
-};
+using Matrices = std::vector<NamedMatrix<CrsOf<double>>>;
 
-/// A file of the folder, repeated along the diagonal to about 20M entries.
-NamedMatrix from_file(const Options& options, const std::string& name) {
-  return {name, [=]() {
-            Progress progress("reading " + name);
-            const auto crs =
-                Filigree::read_matrix_market<CrsOf<double>>(options.matrices + "/" + name + ".mtx.gz");
-            return repeated(crs, std::max<std::int64_t>(1, (20000000 + crs.nnz() / 2) / crs.nnz()));
-          }};
-}
-
-std::vector<NamedMatrix> regular_matrices(const Options& options) {
-  std::vector<NamedMatrix> result;
+/// Files of the folder, repeated along the diagonal to about 20M entries, and then others.
+Matrices with_files(const Options& options, const std::vector<const char*>& names, const Matrices& others) {
+  Matrices result;
   if (!options.matrices.empty())
-    for (const char* name : {"bcsstk33", "bcsstk24", "qh1484", "wave"})
-      result.push_back(from_file(options, name));
-  const auto twenty_seven = Filigree::Stencil::twenty_seven_point();
-  result.push_back({"27-point 100^3", [=]() { return grid_matrix<double>({100, 3, 1}, twenty_seven); }});
-  result.push_back({"27-point 60^3 b=3", [=]() { return grid_matrix<double>({60, 3, 3}, twenty_seven); }});
-  result.push_back({"7-point 160^3", []() { return grid_matrix<double>({160, 3, 1}); }});
-  result.push_back(
-      {"dense 4000", []() { return random_matrix<CrsOf<double>>(4000, 4000, EqualRows{4000}); }});
-  result.push_back(
-      {"random, 16 a row", []() { return random_matrix<CrsOf<double>>(1250000, 1250000, EqualRows{16}); }});
-  return result;
-}
-
-std::vector<NamedMatrix> long_row_matrices(const Options& options) {
-  std::vector<NamedMatrix> result;
-  if (!options.matrices.empty())
-    for (const char* name : {"memplus", "rajat19", "astro-ph"})
-      result.push_back(from_file(options, name));
-  for (const auto longest : {1000, 85000})
-    result.push_back({"power law to " + std::to_string(longest), [=]() {
-                        return random_matrix<CrsOf<double>>(1500000, 1500000,
-                                                            PowerLawRows{3.0, static_cast<double>(longest)});
-                      }});
+    for (const char* name : names)
+      result.push_back(from_file<CrsOf<double>>(options.matrices + "/" + name + ".mtx.gz", entries_of_large));
+  result.insert(result.end(), others.begin(), others.end());
   return result;
 }
 
@@ -227,7 +164,8 @@ bool suits_general(const std::string& name) {
 void regular(Report& report, const Options& options, double bandwidth) {
   std::vector<double> ratios;
   Costs costs;
-  for (const NamedMatrix& matrix : regular_matrices(options)) {
+  for (const auto& matrix :
+       with_files(options, {"bcsstk33", "bcsstk24", "qh1484", "wave"}, regular_matrices<CrsOf<double>>())) {
     const Measurement m =
         measure_problem<double>(report, matrix.name, matrix.make(), 1, bandwidth, true, suits_general);
     const double best = m.best(is_ell_family);
@@ -245,7 +183,8 @@ void regular(Report& report, const Options& options, double bandwidth) {
 void long_rows(Report& report, const Options& options, double bandwidth) {
   std::vector<double> ratios;
   Costs costs;
-  for (const NamedMatrix& matrix : long_row_matrices(options)) {
+  for (const auto& matrix :
+       with_files(options, {"memplus", "rajat19", "astro-ph"}, long_row_matrices<CrsOf<double>>())) {
     const Measurement m =
         measure_problem<double>(report, matrix.name, matrix.make(), 1, bandwidth, true, suits_general);
     ratios.push_back(m.best_cusparse_csr() / m.best([](const Measured& one) { return !one.is_peer; }));
@@ -281,7 +220,7 @@ void columns_of(Report& report, const std::string& name, const CrsOf<double>& cr
 
 void columns(Report& report, const Options&, double) {
   report.out() << '\n';
-  const auto crs = grid_matrix<double>({100, 3, 4});
+  const auto crs = grid_matrix<CrsOf<double>>({100, 3, 4});
   Filigree::CdsOptions cds;
   cds.block_size = 4;
   columns_of<Filigree::CdsMatrix>(report, "cds, 7pt 100^3 b=4 double", crs, cds);
@@ -291,16 +230,11 @@ void columns(Report& report, const Options&, double) {
 // ---- small matrices ---------------------------------------------------------------------------------------
 
 void small(Report& report, const Options& options, double bandwidth) {
-  std::vector<NamedMatrix> matrices = {{"7-point 32^3 b=2", []() {
-                                          return grid_matrix<double>({32, 3, 2});
-                                        }}};
+  Matrices matrices = {{"7-point 32^3 b=2", 1, []() { return grid_matrix<CrsOf<double>>({32, 3, 2}); }}};
   if (!options.matrices.empty())
     for (const char* name : {"bcsstk24", "memplus"})
-      matrices.push_back({name, [=]() {
-                            return Filigree::read_matrix_market<CrsOf<double>>(options.matrices + "/" + name +
-                                                                               ".mtx.gz");
-                          }});
-  for (const NamedMatrix& matrix : matrices) {
+      matrices.push_back(from_file<CrsOf<double>>(options.matrices + "/" + name + ".mtx.gz", 0));
+  for (const auto& matrix : matrices) {
     const Measurement m =
         measure_problem<double>(report, matrix.name + ", small", matrix.make(), 1, bandwidth, false,
                                 [](const std::string& candidate) { return suits_general(candidate); });
@@ -312,21 +246,19 @@ void small(Report& report, const Options& options, double bandwidth) {
 // ---- hosts ------------------------------------------------------------------------------------------------
 
 void host(Report& report, const Options& options, double bandwidth) {
-  std::vector<NamedMatrix> matrices = {
-      {"27-point 60^3",
-       []() {
-         return grid_matrix<double>({60, 3, 1}, Filigree::Stencil::twenty_seven_point());
-       }},
-      {"7-point 64^3 b=4", []() {
-         return grid_matrix<double>({64, 3, 4});
-       }}};
-  if (!options.matrices.empty())
-    for (const char* name : {"bcsstk33", "qh1484"})
-      matrices.push_back(from_file(options, name));
-  for (const NamedMatrix& matrix : matrices) {
-    const bool blocks = matrix.name.find("b=4") != std::string::npos;
+  const Matrices matrices =
+      with_files(options, {"bcsstk33", "qh1484"},
+                 {{"27-point 60^3", 1,
+                   []() {
+                     return grid_matrix<CrsOf<double>>({60, 3, 1}, Filigree::Stencil::twenty_seven_point());
+                   }},
+                  {"7-point 64^3 b=4", 4, []() {
+                     return grid_matrix<CrsOf<double>>({64, 3, 4});
+                   }}});
+  for (const auto& matrix : matrices) {
+    const bool blocks = matrix.block_size > 1;
     const Measurement m = measure_problem<double>(
-        report, matrix.name, matrix.make(), blocks ? 4 : 1, bandwidth, false,
+        report, matrix.name, matrix.make(), matrix.block_size, bandwidth, false,
         [&](const std::string& candidate) { return blocks || suits_general(candidate); });
     const double crs = m.seconds("crs");
     for (const Measured& one : m.all)

@@ -18,6 +18,8 @@ struct GpuShape {
   /// Lanes and teams that a multiprocessor can have under way.
   int lanes_per_multiprocessor = 2048;
   int teams_per_multiprocessor = 32;
+  /// Bytes of the last cache before the memory.
+  double cache_bytes = 50e6;
 };
 
 /// The shape of the device of an execution space instance. Throws std::invalid_argument where that is not a
@@ -27,8 +29,9 @@ GpuShape gpu_shape([[maybe_unused]] const ExecutionSpace& exec) {
 #if defined(KOKKOS_ENABLE_CUDA)
   if constexpr (std::is_same<ExecutionSpace, Kokkos::Cuda>::value) {
     const auto& properties = exec.cuda_device_prop();
-    return {properties.multiProcessorCount, properties.warpSize, properties.maxThreadsPerBlock,
-            properties.maxThreadsPerMultiProcessor, properties.maxBlocksPerMultiProcessor};
+    return {properties.multiProcessorCount,        properties.warpSize,
+            properties.maxThreadsPerBlock,         properties.maxThreadsPerMultiProcessor,
+            properties.maxBlocksPerMultiProcessor, static_cast<double>(properties.l2CacheSize)};
   }
 #endif
   Impl::fail<std::invalid_argument>("Filigree::gpu_shape: ", ExecutionSpace::name(),

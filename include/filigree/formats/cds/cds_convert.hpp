@@ -56,6 +56,48 @@ struct CdsDiagonals {
   }
 };
 
+/// The block diagonals of a CRS matrix that have an entry, for `work` to list.
+template <class ExecutionSpace, class Crs>
+struct FoundDiagonals {
+  using work_type = CdsDiagonals<ExecutionSpace, crs_views_t<Crs>, typename Crs::non_const_ordinal_type>;
+  Kokkos::View<int*, typename Crs::device_type> flags;
+  work_type work;
+  std::int64_t candidates;
+  std::int64_t count;
+};
+
+/// Finds the diagonals. Fences exec to learn their number. Needs 4 bytes for each block row and block column.
+template <class ExecutionSpace, class Crs>
+FoundDiagonals<ExecutionSpace, Crs> find_diagonals(const ExecutionSpace& exec, const char* format,
+                                                   const Crs& crs, std::int64_t block_size) {
+  using Found = FoundDiagonals<ExecutionSpace, Crs>;
+  using Diagonals = typename Found::work_type;
+  const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
+  const std::int64_t entries = static_cast<std::int64_t>(crs.nnz());
+  const std::int64_t block_rows = (rows + block_size - 1) / block_size;
+  const std::int64_t block_columns = (static_cast<std::int64_t>(crs.numCols()) + block_size - 1) / block_size;
+  const std::int64_t candidates = block_rows > 0 && block_columns > 0 ? block_rows + block_columns - 1 : 0;
+  const decltype(Found::flags) flags(Kokkos::view_alloc(exec, label("flags", format)),
+                                     static_cast<std::size_t>(candidates));
+  // On a GPU as many lanes as a row has entries on average, so that neighbours read together (in place of one
+  // lane on an H200: conversion of 7pt 80^3 b=8 in float 3.1 ms in place of 4.8, of 256^3 b=1 the same).
+  int lane_bits = 0;
+  while (runs_on_gpu_v<ExecutionSpace> && lane_bits < 5 && rows << (lane_bits + 1) <= entries)
+    ++lane_bits;
+  Found found{flags,
+              {crs_views_t<Crs>(crs), lane_bits, block_size, block_rows, flags.data(), nullptr},
+              candidates,
+              0};
+  if (candidates > 0) {
+    Kokkos::parallel_for(label("mark_diagonals", format),
+                         row_range<typename Diagonals::Mark>(exec, rows << lane_bits), found.work);
+    Kokkos::parallel_reduce(label("count_diagonals", format),
+                            row_range<typename Diagonals::Count>(exec, candidates), found.work, found.count);
+  }
+  exec.fence();
+  return found;
+}
+
 /// The Places (core/place_copy.hpp) of a CDS matrix.
 template <class Scalar, class Ordinal>
 struct CdsPlaces {
@@ -119,37 +161,16 @@ Cds allocate_cds(const ExecutionSpace& exec, const char* format, typename Cds::o
 }
 
 /// A CRS matrix, its content checked, as diagonals of blocks; function and format are those that messages and
-/// labels name. Fences exec to learn the number of diagonals. Needs 4 bytes for each block row and block
-/// column while it runs.
+/// labels name. Fences exec to learn the number of diagonals.
 template <class Cds, class ExecutionSpace, class Crs>
 Cds diagonals_of_crs(const ExecutionSpace& exec, const char* function, const char* format, const Crs& crs,
                      const ConvertOptions& options, int block_size) {
   using S = typename Cds::value_type;
   using O = typename Cds::ordinal_type;
   using Z = typename Cds::size_type;
-  using Diagonals = CdsDiagonals<ExecutionSpace, CrsViews<S, O, Z>, O>;
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
-  const std::int64_t block_rows = (rows + block_size - 1) / block_size;
-  const std::int64_t block_columns = (static_cast<std::int64_t>(crs.numCols()) + block_size - 1) / block_size;
-  const std::int64_t candidates = block_rows > 0 && block_columns > 0 ? block_rows + block_columns - 1 : 0;
-
-  const Kokkos::View<int*, typename Cds::device_type> flags(Kokkos::view_alloc(exec, label("flags", format)),
-                                                            static_cast<std::size_t>(candidates));
-  // On a GPU as many lanes as a row has entries on average, so that neighbours read together (in place of one
-  // lane on an H200: conversion of 7pt 80^3 b=8 in float 3.1 ms in place of 4.8, of 256^3 b=1 the same).
-  const std::int64_t entries = static_cast<std::int64_t>(crs.nnz());
-  int lane_bits = 0;
-  while (runs_on_gpu_v<ExecutionSpace> && lane_bits < 5 && rows << (lane_bits + 1) <= entries)
-    ++lane_bits;
-  Diagonals work{CrsViews<S, O, Z>(crs), lane_bits, block_size, block_rows, flags.data(), nullptr};
-  std::int64_t diagonals = 0;
-  if (candidates > 0) {
-    Kokkos::parallel_for(label("mark_diagonals", format),
-                         row_range<typename Diagonals::Mark>(exec, rows << lane_bits), work);
-    Kokkos::parallel_reduce(label("count_diagonals", format),
-                            row_range<typename Diagonals::Count>(exec, candidates), work, diagonals);
-  }
-  exec.fence();
+  auto found = find_diagonals(exec, format, crs, block_size);
+  const std::int64_t diagonals = found.count;
 
   const double elements =
       static_cast<double>(diagonals) * static_cast<double>(block_size) * static_cast<double>(rows);
@@ -163,9 +184,9 @@ Cds diagonals_of_crs(const ExecutionSpace& exec, const char* function, const cha
   const Cds result = allocate_cds<Cds>(exec, format, crs.numRows(), crs.numCols(), static_cast<Z>(crs.nnz()),
                                        block_size, diagonals);
   if (diagonals == 0) return result;
-  work.offsets = result.offsets.data();
+  found.work.offsets = result.offsets.data();
   Kokkos::parallel_scan(label("list_diagonals", format),
-                        row_range<typename Diagonals::List>(exec, candidates), work);
+                        row_range<typename decltype(found.work)::List>(exec, found.candidates), found.work);
   fill_places(exec, "convert", format, CdsPlaces<S, O>(result), crs);
   // The flags are freed on return, which is no event of exec.
   exec.fence();

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_TUNE_ANY_MATRIX_HPP
+#define FILIGREE_TUNE_ANY_MATRIX_HPP
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "filigree/convert.hpp"
+#include "filigree/spmv.hpp"
+#include "filigree/tune/selection.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// The formats of a list whose products are ours, whatever Views they are asked for: of AllFormats all but
+/// BSR, which Kokkos Kernels multiply for some Views alone, and whose place CDS and blocked ELL take.
+template <class Found, class... Formats>
+struct OwnFormats {
+  using type = Found;
+};
+template <class... Found, class Format, class... Rest>
+struct OwnFormats<FormatList<Found...>, Format, Rest...> {
+  using matrix_type =
+      typename Format::template matrix<double, int, Kokkos::HostSpace::device_type, void, int>;
+  using type = typename OwnFormats<
+      std::conditional_t<has_own_kernel_v<matrix_type>, FormatList<Found..., Format>, FormatList<Found...>>,
+      Rest...>::type;
+};
+template <class... Formats>
+auto own_formats(FormatList<Formats...>) -> typename OwnFormats<FormatList<>, Formats...>::type;
+
+template <class S, class O, class D, class M, class Z, class... Formats>
+auto variant_of(FormatList<Formats...>) -> std::variant<typename Formats::template matrix<S, O, D, M, Z>...>;
+
+}  // namespace Impl
+
+/// The formats that optimize() chooses from.
+using SelectableFormats = decltype(Impl::own_formats(AllFormats()));
+
+/// A matrix of the format that optimize() picked, for spmv, refill and to_crs like any other. It copies like
+/// a View: what it holds is shared.
+///
+/// The parameters are those of KokkosSparse::CrsMatrix.
+template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
+class AnyMatrix {
+ public:
+  using value_type = Scalar;
+  using ordinal_type = Ordinal;
+  using size_type = SizeType;
+  using memory_traits = MemoryTraits;
+  using execution_space = typename Device::execution_space;
+  using memory_space = typename Device::memory_space;
+  using device_type = Kokkos::Device<execution_space, memory_space>;
+  using options_type = OptimizeOptions;
+  using variant_type =
+      decltype(Impl::variant_of<Scalar, Ordinal, Device, MemoryTraits, SizeType>(SelectableFormats()));
+  static constexpr bool keeps_entries = false;
+
+  static constexpr const char* name() { return "any"; }
+
+  /// No rows, no columns.
+  AnyMatrix() = default;
+
+  /// What was found, and a matrix of the format that it names.
+  AnyMatrix(Selection selection, variant_type matrix)
+      : m_selection(std::move(selection)), m_matrix(std::move(matrix)) {}
+
+  ordinal_type numRows() const {
+    return static_cast<ordinal_type>(
+        visit([](const auto& A) { return MatrixTraits<std::decay_t<decltype(A)>>::rows(A); }));
+  }
+  ordinal_type numCols() const {
+    return static_cast<ordinal_type>(
+        visit([](const auto& A) { return MatrixTraits<std::decay_t<decltype(A)>>::columns(A); }));
+  }
+  /// Entries of the CRS matrix that it was made from.
+  size_type nnz() const {
+    return static_cast<size_type>(
+        visit([](const auto& A) { return MatrixTraits<std::decay_t<decltype(A)>>::entries(A); }));
+  }
+  /// Bytes of all Views of the matrix, also where it shares them with the CRS matrix.
+  std::size_t storage_bytes() const {
+    return visit([](const auto& A) { return MatrixTraits<std::decay_t<decltype(A)>>::storage_bytes(A); });
+  }
+
+  /// The same matrix, and what was found of it.
+  AnyMatrix with_selection(Selection selection) const { return {std::move(selection), m_matrix}; }
+
+  const Selection& selection() const { return m_selection; }
+  /// A table of what was predicted for each format, and the sentence that decided.
+  std::string explain() const { return m_selection.explain(); }
+
+  /// Calls visit(matrix) with the matrix of the format that was picked.
+  template <class Visit>
+  decltype(auto) visit(Visit&& visit) const {
+    return std::visit(std::forward<Visit>(visit), m_matrix);
+  }
+
+ private:
+  Selection m_selection;
+  variant_type m_matrix;
+};
+
+/// spmv of the matrix that A holds (see spmv.hpp).
+template <class ExecutionSpace, class Alpha, class S, class O, class D, class M, class Z, class XView,
+          class Beta, class YView>
+std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> spmv(
+    const ExecutionSpace& exec, const ModeArgument& mode, const Alpha& alpha,
+    const AnyMatrix<S, O, D, M, Z>& A, const XView& x, const Beta& beta, const YView& y) {
+  A.visit([&](const auto& matrix) { spmv(exec, mode, alpha, matrix, x, beta, y); });
+}
+
+/// refill of the matrix that A holds (see convert.hpp).
+template <class ExecutionSpace, class S, class O, class D, class M, class Z, class CrsScalar,
+          class CrsOrdinal, class CrsDevice, class CrsTraits, class CrsSize>
+std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> refill(
+    const ExecutionSpace& exec, const AnyMatrix<S, O, D, M, Z>& A,
+    const KokkosSparse::CrsMatrix<CrsScalar, CrsOrdinal, CrsDevice, CrsTraits, CrsSize>& crs,
+    const RefillOptions& options = {}) {
+  A.visit([&](const auto& matrix) { refill(exec, matrix, crs, options); });
+}
+
+/// to_crs of the matrix that A holds (see convert.hpp).
+template <class ExecutionSpace, class S, class O, class D, class M, class Z>
+std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, KokkosSparse::CrsMatrix<S, O, D, void, Z>>
+to_crs(const ExecutionSpace& exec, const AnyMatrix<S, O, D, M, Z>& A) {
+  return A.visit([&](const auto& matrix) { return to_crs(exec, matrix); });
+}
+
+}  // namespace Filigree
+
+#endif

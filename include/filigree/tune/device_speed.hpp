@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_TUNE_DEVICE_SPEED_HPP
+#define FILIGREE_TUNE_DEVICE_SPEED_HPP
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "filigree/core/allocate_view.hpp"
+#include "filigree/core/launch.hpp"
+#include "filigree/tune/gpu_shape.hpp"
+
+namespace Filigree {
+
+/// What the byte model knows of a machine.
+struct DeviceSpeed {
+  /// Bytes a second that products read from memory.
+  double read_bandwidth = 0;
+  /// Of the GPU, no multiprocessors for a host.
+  GpuShape gpu = {};
+};
+
+namespace Impl {
+
+/// 16 loads for one store, which is what a product looks like to the memory. Neighbouring lanes of a GPU read
+/// neighbouring elements; a thread of a host reads its own 16 in a row.
+template <class ExecutionSpace>
+struct ReadSixteen {
+  using execution_space = ExecutionSpace;
+  const double* in;
+  double* out;
+  std::int64_t count;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
+    constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
+    double sum = 0;
+    FILIGREE_UNROLL(16)
+    for (int k = 0; k < 16; ++k)
+      sum += in[gpu ? k * count + i : i * 16 + k];
+    out[i] = sum;
+  }
+};
+
+}  // namespace Impl
+
+/// Bytes a second that an execution space reads from memory: the best of a few runs of reads of 1 GiB on a
+/// device and of 256 MiB on a host, several times the last cache of either, which are allocated for it.
+/// Fences.
+template <class ExecutionSpace>
+double measure_read_bandwidth(const ExecutionSpace& exec) {
+  // Several at once, as a launch and a fence take a part of the time of one.
+  constexpr int reads = 4;
+  const std::int64_t count = (std::int64_t(Impl::runs_on_gpu_v<ExecutionSpace> ? 1024 : 256) << 20) / 16 /
+                             static_cast<std::int64_t>(sizeof(double));
+  const Kokkos::View<double*, typename ExecutionSpace::device_type> in(
+      Kokkos::view_alloc(exec, Impl::label("in", "read_bandwidth")), static_cast<std::size_t>(16 * count));
+  const auto out = Impl::allocate_view<Kokkos::View<double*, typename ExecutionSpace::device_type>>(
+      exec, "out", "read_bandwidth", count);
+  double seconds = std::numeric_limits<double>::max();
+  for (int run = 0; run < 4; ++run) {
+    exec.fence();
+    Kokkos::Timer timer;
+    for (int i = 0; i < reads; ++i)
+      Kokkos::parallel_for(Impl::label("read", "read_bandwidth"), Impl::row_range<void>(exec, count),
+                           Impl::ReadSixteen<ExecutionSpace>{in.data(), out.data(), count});
+    exec.fence();
+    seconds = std::min(seconds, timer.seconds() / reads);
+  }
+  return 17.0 * static_cast<double>(count) * sizeof(double) / seconds;
+}
+
+/// The speed of the device of an execution space: measured at the first call of a process, which takes some
+/// milliseconds and, on a GPU, 1.1 GB; then the same. Safe to call from several threads.
+template <class ExecutionSpace>
+const DeviceSpeed& device_speed(const ExecutionSpace& exec) {
+  static const DeviceSpeed speed = [&]() {
+    DeviceSpeed result;
+    result.read_bandwidth = measure_read_bandwidth(exec);
+    if constexpr (Impl::runs_on_gpu_v<ExecutionSpace>) result.gpu = gpu_shape(exec);
+    return result;
+  }();
+  return speed;
+}
+
+}  // namespace Filigree
+
+#endif

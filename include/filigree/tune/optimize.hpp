@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_TUNE_OPTIMIZE_HPP
+#define FILIGREE_TUNE_OPTIMIZE_HPP
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "filigree/tune/any_matrix.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// The AnyMatrix of a CRS matrix.
+template <class Crs>
+using any_matrix_t = AnyMatrix<typename Crs::non_const_value_type, typename Crs::non_const_ordinal_type,
+                               typename Crs::device_type, void, typename Crs::non_const_size_type>;
+
+/// The matrix in the format, or the member of a family, of that name.
+template <class ExecutionSpace, class Crs>
+typename any_matrix_t<Crs>::variant_type convert_by_name(const ExecutionSpace& exec, const Crs& crs,
+                                                         const std::string& name, int block_size,
+                                                         double max_storage_ratio) {
+  typename any_matrix_t<Crs>::variant_type result;
+  for_each_format(SelectableFormats(), [&](auto format) {
+    using FormatTag = decltype(format);
+    for (auto& variant : named_variants<converted_t<FormatTag::template matrix, Crs>>()) {
+      if (variant.name != name) continue;
+      set_block_size(variant.options, block_size);
+      // Whoever asks has checked the input.
+      variant.options.check_input = false;
+      variant.options.max_storage_ratio = max_storage_ratio;
+      result = convert<FormatTag::template matrix>(exec, crs, variant.options);
+    }
+  });
+  return result;
+}
+
+/// The seconds of a product, the least of some.
+template <class ExecutionSpace, class Any, class Vector>
+double time_product(const ExecutionSpace& exec, const Any& A, const Vector& x, const Vector& y) {
+  using scalar = typename Any::value_type;
+  double seconds = std::numeric_limits<double>::max();
+  for (int i = 0; i < 6; ++i) {
+    exec.fence();
+    Kokkos::Timer timer;
+    spmv(exec, "N", scalar(1), A, x, scalar(0), y);
+    exec.fence();
+    // The first warms up.
+    if (i > 0) seconds = std::min(seconds, timer.seconds());
+  }
+  return seconds;
+}
+
+}  // namespace Impl
+
+/// What the byte model says of each format of SelectableFormats and each member of its family for a CRS
+/// matrix on the device of exec: the one that optimize() would take first. Costs about one read of the
+/// columns, some small kernels and a few fences, and once in a process device_speed(). Throws as optimize()
+/// does.
+template <class ExecutionSpace, class S, class O, class D, class M, class Z>
+Selection predict_formats(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
+                          const OptimizeOptions& options = {}) {
+  using Crs = KokkosSparse::CrsMatrix<S, O, D, M, Z>;
+  static_assert(
+      Kokkos::SpaceAccessibility<ExecutionSpace, typename Crs::memory_space>::accessible,
+      "Filigree::optimize: the execution space must be able to access the memory of the CRS matrix.");
+  Impl::ScopedRegion region(Impl::label("predict_formats", "any"));
+  Impl::check_optimize_options(options);
+  Impl::check_crs(exec, "Filigree::optimize", crs, options.check_input);
+  const DeviceSpeed speed = options.speed.read_bandwidth > 0 ? options.speed : device_speed(exec);
+  const ByteModel model(matrix_statistics(exec, crs, speed.gpu.cache_bytes, options.block_size), speed,
+                        sizeof(typename Crs::non_const_value_type),
+                        sizeof(typename Crs::non_const_ordinal_type),
+                        sizeof(typename Crs::non_const_size_type));
+  Selection result;
+  result.block_size = options.block_size > 0 ? options.block_size : model.block_size();
+  result.crs_bytes = Impl::crs_bytes(crs);
+  result.products = options.products;
+  for_each_format(SelectableFormats(), [&](auto format) {
+    using Matrix = converted_t<decltype(format)::template matrix, Crs>;
+    for (auto& variant : named_variants<Matrix>()) {
+      Impl::set_block_size(variant.options, result.block_size);
+      FormatPrediction one;
+      one.name = variant.name;
+      one.prediction = model.predict(variant.options);
+      result.formats.push_back(one);
+    }
+  });
+  Impl::rank_formats(options, result);
+  return result;
+}
+
+/// A CRS matrix in the format that makes the products planned, and its conversion, take the least, as the
+/// byte model predicts it from what the matrix is like: best = optimize(crs); spmv("N", 1.0, best, x, 0.0,
+/// y). The selection fences exec; its cost is that of predict_formats. A format that turns out larger than
+/// options allow gives way to the next. CRS, which is not copied, is always one of them.
+///
+/// Throws std::invalid_argument for a CRS matrix that is none and for options that make no sense.
+template <class ExecutionSpace, class S, class O, class D, class M, class Z>
+std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value,
+                 Impl::any_matrix_t<KokkosSparse::CrsMatrix<S, O, D, M, Z>>>
+optimize(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
+         const OptimizeOptions& options = {}) {
+  using Any = Impl::any_matrix_t<KokkosSparse::CrsMatrix<S, O, D, M, Z>>;
+  using vector_type = Kokkos::View<typename Any::value_type*, typename Any::device_type>;
+  Impl::ScopedRegion region(Impl::label("optimize", "any"));
+  Selection selection = predict_formats(exec, crs, options);
+  selection.timed = options.time_best;
+  const std::size_t wanted = options.time_best ? 3 : 1;
+  vector_type x, y;
+  if (options.time_best) {
+    x = Impl::allocate_view<vector_type>(exec, "x", "any", static_cast<std::int64_t>(crs.numCols()));
+    y = Impl::allocate_view<vector_type>(exec, "y", "any", static_cast<std::int64_t>(crs.numRows()));
+    Kokkos::deep_copy(exec, x, typename Any::value_type(1));
+  }
+  std::optional<Any> best;
+  double best_seconds = 0;
+  std::size_t converted = 0;
+  for (FormatPrediction& one : selection.formats) {
+    if (converted == wanted) break;
+    if (!one.refusal.empty()) continue;
+    typename Any::variant_type matrix;
+    try {
+      matrix = Impl::convert_by_name(exec, crs, one.name, selection.block_size, options.max_storage_ratio);
+    } catch (const std::logic_error& refusal) {  // length_error, or what the format cannot have
+      one.refusal = refusal.what();
+      continue;
+    }
+    ++converted;
+    Any candidate({}, std::move(matrix));
+    if (options.time_best) one.measured_seconds = Impl::time_product(exec, candidate, x, y);
+    if (best && one.measured_seconds >= best_seconds) continue;
+    best = std::move(candidate);
+    best_seconds = one.measured_seconds;
+    selection.picked = one.name;
+  }
+  if (!best) throw std::logic_error("Filigree::optimize: no format could hold the matrix, not even CRS.");
+  return best->with_selection(std::move(selection));
+}
+
+/// The same on the default instance of the execution space of the CRS matrix.
+template <class S, class O, class D, class M, class Z>
+auto optimize(const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs, const OptimizeOptions& options = {}) {
+  return optimize(typename KokkosSparse::CrsMatrix<S, O, D, M, Z>::execution_space(), crs, options);
+}
+
+}  // namespace Filigree
+
+#endif

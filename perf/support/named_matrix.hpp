@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The matrices that filigree_targets and filigree_select measure.
+#ifndef FILIGREE_PERF_SUPPORT_NAMED_MATRIX_HPP
+#define FILIGREE_PERF_SUPPORT_NAMED_MATRIX_HPP
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <filigree/grid/stencil_problem.hpp>
+#include <filigree/io/matrix_market.hpp>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "support/generated.hpp"
+#include "support/progress.hpp"
+#include "support/repeat.hpp"
+
+namespace FiligreePerf {
+
+/// A matrix that is made when it is measured; block_size is that of its dense blocks.
+template <class Crs>
+struct NamedMatrix {
+  std::string name;
+  int block_size = 1;
+  std::function<Crs()> make;
+};
+
+/// A grid of cells^dimensions cells of dof unknowns.
+struct GridCase {
+  std::int64_t cells;
+  int dimensions;
+  int dof;
+
+  std::string name() const {
+    return (dimensions == 2 ? "5pt " : "7pt ") + std::to_string(cells) + "^" + std::to_string(dimensions) +
+           " b=" + std::to_string(dof);
+  }
+};
+
+/// The grids in double that have targets of their own.
+inline std::vector<GridCase> double_grids() {
+  return {{256, 3, 1}, {4096, 2, 1}, {160, 3, 2}, {128, 3, 3},
+          {100, 3, 4}, {1024, 2, 4}, {100, 3, 5}, {64, 3, 8}};
+}
+
+template <class Crs>
+Crs grid_matrix(const GridCase& grid, const Filigree::Stencil& stencil) {
+  Progress progress("making the matrix " + grid.name());
+  const std::array<std::int64_t, 3> cells = {grid.cells, grid.cells, grid.dimensions == 3 ? grid.cells : 1};
+  const auto crs = Filigree::StencilProblem<>(cells, stencil, grid.dof).template crs<Crs>();
+  Kokkos::fence();
+  return crs;
+}
+
+template <class Crs>
+Crs grid_matrix(const GridCase& grid) {
+  return grid_matrix<Crs>(
+      grid, grid.dimensions == 2 ? Filigree::Stencil::five_point() : Filigree::Stencil::seven_point());
+}
+
+/// The Matrix Market files of a folder, sorted, or the file itself.
+inline std::vector<std::filesystem::path> matrix_files(const std::filesystem::path& path) {
+  if (!std::filesystem::is_directory(path)) return {path};
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    const std::filesystem::path& file = entry.path();
+    if (file.extension() == ".mtx" || (file.extension() == ".gz" && file.stem().extension() == ".mtx"))
+      files.push_back(file);
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+inline std::string matrix_name(const std::filesystem::path& file) {
+  return (file.extension() == ".gz" ? file.stem() : file).stem().string();
+}
+
+/// A file, repeated along the diagonal to about that many entries; 0 leaves it as it is.
+template <class Crs>
+NamedMatrix<Crs> from_file(const std::filesystem::path& file, std::int64_t entries) {
+  const std::string name = matrix_name(file);
+  return {name, 1, [=]() {
+            Progress progress("reading " + name);
+            const Crs crs = Filigree::read_matrix_market<Crs>(file.string());
+            if (crs.nnz() == 0) return crs;
+            return repeated(crs, std::max<std::int64_t>(1, (entries + crs.nnz() / 2) / crs.nnz()));
+          }};
+}
+
+/// Generated matrices with rows of about the same length.
+template <class Crs>
+std::vector<NamedMatrix<Crs>> regular_matrices() {
+  const auto twenty_seven = Filigree::Stencil::twenty_seven_point();
+  return {{"27-point 100^3", 1,
+           [=]() {
+             return grid_matrix<Crs>({100, 3, 1}, twenty_seven);
+           }},
+          {"27-point 60^3 b=3", 3,
+           [=]() {
+             return grid_matrix<Crs>({60, 3, 3}, twenty_seven);
+           }},
+          {"7-point 160^3", 1,
+           []() {
+             return grid_matrix<Crs>({160, 3, 1});
+           }},
+          {"dense 4000", 1, []() { return random_matrix<Crs>(4000, 4000, EqualRows{4000}); }},
+          {"random, 16 a row", 1, []() { return random_matrix<Crs>(1250000, 1250000, EqualRows{16}); }}};
+}
+
+/// Generated matrices with a few rows much longer than the others.
+template <class Crs>
+std::vector<NamedMatrix<Crs>> long_row_matrices() {
+  std::vector<NamedMatrix<Crs>> result;
+  for (const auto longest : {1000, 85000})
+    result.push_back(
+        {"power law to " + std::to_string(longest), 1, [=]() {
+           return random_matrix<Crs>(1500000, 1500000, PowerLawRows{3.0, static_cast<double>(longest)});
+         }});
+  return result;
+}
+
+}  // namespace FiligreePerf
+
+#endif

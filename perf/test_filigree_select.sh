@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# The flags and the table of filigree_select. Its times are no test.
+set -euo pipefail
+tool=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() { echo "test_filigree_select: $*" >&2; exit 1; }
+
+printf '%s\n' '%%MatrixMarket matrix coordinate real general' '3 3 5' '1 1 1' '1 2 1' '2 2 1' '3 1 1' '3 3 1' \
+  > "$work/small.mtx"
+printf '%s\n' '%%MatrixMarket matrix coordinate real general' '2 2 0' > "$work/empty.mtx"
+"$tool" --help | grep -q -- '--generated' || fail "no --generated in the help"
+"$tool" --entries=500 --all "$work" > "$work/out"
+# A hundred copies: rows, entries, a pick, two times, the best and its time, two ratios and the cost.
+grep -Eq '^small +300 +500 +[a-z0-9_]+ +[0-9.]+ +[0-9.]+ +[a-z0-9_]+ +[0-9.]+ +[0-9.]+ +(inf|[0-9.]+) +[0-9.]+$' \
+  "$work/out" || fail "no line of the matrix: $(cat "$work/out")"
+grep -q '^empty: not measured: ' "$work/out" || fail "no word of the matrix without entries: $(cat "$work/out")"
+for format in crs crs_balanced coo ell sell sell_sorted_short hyb hec jds; do
+  grep -Eq "^  $format +[0-9.]+ +[0-9.]+ +[0-9.]+ MB$" "$work/out" || fail "no line of $format"
+done
+grep -Eq "^of the best format's speed: mean [0-9.]+, tenth percentile [0-9.]+, worst [0-9.]+, of 1 matrices" \
+  "$work/out" || fail "no summary: $(cat "$work/out")"
+for bad in --entries=none --unknown "$work/nowhere.mtx" "$work/empty.mtx"; do
+  if "$tool" "$bad" > "$work/out" 2> "$work/err"; then fail "$bad was accepted"; fi
+  grep -q '^filigree_select: ' "$work/err" || fail "$bad was refused without a message"
+done
+echo "test_filigree_select: passed"

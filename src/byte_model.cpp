@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "filigree/tune/byte_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "filigree/core/row_histogram.hpp"
+
+namespace Filigree {
+
+/// Nanoseconds of a multiprocessor of an H200, at 1.755 GHz, of products of double with cold caches: fitted
+/// by hand to 109 matrices of the SuiteSparse collection repeated to 20M entries and to 12 generated ones
+/// (filigree_select --all). Figures that belong to the hardware are the same for all kernels: a sector that
+/// reaches a multiprocessor, a wait.
+struct ByteModel::Kernel {
+  double warp;        ///< that a warp begins, finds its rows and stores their sums
+  double step;        ///< of a warp: an entry for each lane
+  double wait = 137;  ///< for an entry of the row that ends last: a load takes 600 to 700, six
+                      ///< are under way, then those of x
+  double cache_bytes_per_second = 48e9;  ///< of sectors that reach a multiprocessor
+};
+
+namespace {
+
+/// Of a launch and the end of a kernel.
+constexpr double launch_seconds = 2.5e-6;
+constexpr double warp_size = 32;
+
+int log2_of(int power) {
+  int log2 = 0;
+  while ((1 << log2) < power)
+    ++log2;
+  return log2;
+}
+
+double rounded_up(double value, double multiple) {
+  return std::ceil(value / multiple) * multiple;
+}
+
+/// The largest of three times, and up to 20 % more where they are near to each other: kernels hide most, but
+/// not all, of what takes less.
+double longest_of(double a, double b, double c) {
+  const double most = std::max({a, b, c});
+  if (most == 0) return 0;
+  const auto power = [&](double time) { return std::pow(time / most, 6); };
+  return most * std::pow(power(a) + power(b) + power(c), 1.0 / 6);
+}
+
+}  // namespace
+
+/// The ELL part of a hybrid format, and what is beyond it.
+struct ByteModel::EllPart {
+  double width = 0;
+  double overflow = 0;       ///< entries beyond the width
+  double overflow_rows = 0;  ///< rows that have such
+  double storage_bytes = 0;
+};
+
+ByteModel::ByteModel(const MatrixStatistics& statistics, const DeviceSpeed& speed, int scalar_bytes,
+                     int ordinal_bytes, int offset_bytes)
+    : m_statistics(statistics),
+      m_speed(speed),
+      m_scalar(scalar_bytes),
+      m_ordinal(ordinal_bytes),
+      m_offset(offset_bytes),
+      m_rows(static_cast<double>(statistics.rows)),
+      m_entries(static_cast<double>(statistics.entries)) {}
+
+/// x comes from memory once, or where the last cache does not keep it once for each million entries.
+double ByteModel::x_bytes() const {
+  const double once = static_cast<double>(m_statistics.columns) * m_scalar;
+  return std::max(once, 32 * m_statistics.far_sectors_per_entry * m_entries);
+}
+
+/// Of x to the multiprocessors.
+double ByteModel::x_sector_bytes() const {
+  return 32 * m_statistics.sectors_per_entry * m_entries;
+}
+
+/// Bytes of the sectors that rows stored by columns, with so many lanes a row, have an entry in.
+double ByteModel::sector_bytes(double element_bytes, int log2_lanes) const {
+  const double elements = 32 / element_bytes;
+  const int w = std::clamp(static_cast<int>(std::lround(std::log2(elements))) - 2, 0, 3);
+  const auto t = static_cast<std::size_t>(std::min(log2_lanes, w + 2));
+  // The table ends at sectors of four elements, where a complex<double> has two.
+  return 32 * std::max(1.0, 4 / elements) *
+         static_cast<double>(m_statistics.group_steps[static_cast<std::size_t>(w)][t]);
+}
+
+/// Steps of all warps whose rows are as they are in the matrix.
+double ByteModel::steps(int log2_lanes) const {
+  return static_cast<double>(m_statistics.group_steps[3][static_cast<std::size_t>(log2_lanes)]);
+}
+
+double ByteModel::seconds(const Kernel& kernel, const Work& work, bool with_vectors) const {
+  const double memory =
+      (work.bytes + (with_vectors ? x_bytes() + m_rows * m_scalar : 0)) / m_speed.read_bandwidth;
+  if (m_speed.gpu.multiprocessors == 0) return memory;
+  const double all = m_speed.gpu.multiprocessors;
+  return longest_of(memory, work.cache_bytes / (kernel.cache_bytes_per_second * all),
+                    1e-9 * (kernel.warp * work.warps + kernel.step * work.steps) / all) +
+         launch_seconds + 1e-9 * kernel.wait * work.longest_wait;
+}
+
+/// A conversion, as reads of the CRS matrix and writes of the result; kernels that copy run at a third of the
+/// bandwidth, and allocations take a part of a millisecond.
+double ByteModel::conversion(double reads, double storage_bytes) const {
+  return (reads * crs_bytes() + 3 * storage_bytes) / m_speed.read_bandwidth + 100e-6;
+}
+
+Prediction ByteModel::prediction(const Kernel& kernel, const Work& work, double storage_bytes,
+                                 double conversion_reads) const {
+  if (m_entries == 0) return {storage_bytes, 0, conversion(conversion_reads, storage_bytes)};
+  return {storage_bytes, seconds(kernel, work), conversion(conversion_reads, storage_bytes)};
+}
+
+/// Kokkos Kernels' product, the lanes of a row chosen by the mean row. It is not converted.
+Prediction ByteModel::predict(const CrsOptions&) const {
+  const Kernel kernel = {63, 3.5, 191, 20e9};
+  int log2_lanes = 0;
+  while (log2_lanes < 5 && 6 * (1 << (log2_lanes + 1)) <= m_statistics.mean_row())
+    ++log2_lanes;
+  Work work;
+  work.bytes = crs_bytes();
+  work.cache_bytes = work.bytes + x_sector_bytes();
+  work.warps = m_rows / warp_size * (1 << log2_lanes);
+  work.steps = steps(log2_lanes);
+  work.longest_wait = std::ceil(static_cast<double>(m_statistics.longest_row) / (1 << log2_lanes));
+  Prediction result = prediction(kernel, work, crs_bytes(), 0);
+  result.conversion_seconds = 0;
+  return result;
+}
+
+Prediction ByteModel::predict(const CrsKernelOptions& options) const {
+  Work work;
+  work.bytes = crs_bytes();
+  if (options.kernel == CrsKernel::balanced) {
+    // Shares of the entries, whose rows are found and stored one by one.
+    work.cache_bytes = work.bytes + x_sector_bytes();
+    work.warps = m_rows / warp_size;
+    work.steps = m_entries / warp_size;
+    return prediction({34, 16.5, 0, 40e9}, work, crs_bytes(), 0.3);
+  }
+  const int log2_lanes = log2_of(options.lanes_per_row);
+  work.warps = m_rows / warp_size * (1 << log2_lanes);
+  work.steps = steps(log2_lanes);
+  work.longest_wait = std::ceil(static_cast<double>(m_statistics.longest_row) / options.lanes_per_row);
+  Prediction result;
+  if (log2_lanes == 0) {
+    // A lane takes one entry of a sector at a time, and the longer the rows are the less of them the caches
+    // keep till the next.
+    work.cache_bytes = work.bytes * std::clamp(m_statistics.mean_row() / 3.3, 1.0, 4.6) + x_sector_bytes();
+    result = prediction({51, 5.6}, work, crs_bytes(), 0);
+  } else {
+    // Rows begin and end inside of sectors.
+    work.cache_bytes = work.bytes + x_sector_bytes();
+    result = prediction({65, 7.1, 116, 24e9}, work, crs_bytes(), 0);
+  }
+  result.conversion_seconds = 0;
+  return result;
+}
+
+Prediction ByteModel::predict(const CooOptions&) const {
+  Work work;
+  work.bytes = (entry_bytes() + m_ordinal) * m_entries;
+  work.cache_bytes = work.bytes + x_sector_bytes();
+  work.warps = m_rows / warp_size;
+  work.steps = m_entries / warp_size;
+  return prediction({24, 24.2, 0, 41e9}, work, work.bytes, 2);
+}
+
+Prediction ByteModel::predict(const EllOptions& options) const {
+  const int log2_lanes = log2_of(options.lanes_per_row);
+  const double longest = static_cast<double>(m_statistics.longest_row);
+  const double width = rounded_up(longest, options.lanes_per_row);
+  const double all = width * rounded_up(m_rows, 16) * entry_bytes();
+  Work work;
+  work.warps = m_rows / warp_size * (1 << log2_lanes);
+  work.longest_wait = std::ceil(longest / options.lanes_per_row);
+  if (options.row_lengths) {
+    const double lengths = m_rows * m_ordinal;
+    work.bytes =
+        std::min(all, sector_bytes(m_scalar, log2_lanes) + sector_bytes(m_ordinal, log2_lanes)) + lengths;
+    work.steps = steps(log2_lanes);
+    work.cache_bytes = work.bytes + x_sector_bytes();
+    const Kernel row = {42, 9};
+    const Kernel lanes = {66, 8.1, 163};
+    return prediction(log2_lanes == 0 ? row : lanes, work, all + lengths, 2);
+  }
+  // ELLPACK reads its padding, and asks for no lengths.
+  work.bytes = all;
+  work.steps = work.warps * work.longest_wait;
+  work.cache_bytes = work.bytes + x_sector_bytes();
+  return prediction({48, 3.0, 137, 54e9}, work, all, 2);
+}
+
+Prediction ByteModel::predict(const SellOptions& options) const {
+  const int log2_lanes = log2_of(options.lanes_per_row);
+  const bool sorted = options.sorting_window != 1;
+  const double slices = std::ceil(m_rows / options.slice_height);
+  double room = 0;
+  if (options.one_length_per_slice)
+    room = m_entries;
+  else if (sorted)
+    room = m_entries * m_statistics.sorted_padding[static_cast<std::size_t>(log2_lanes)];
+  else
+    room = sector_bytes(m_scalar, 0) > 0 ? warp_size * steps(0) : 0;
+  const double short_part = sorted ? m_statistics.sorted_short_slices : m_statistics.short_slices;
+  const double column_bytes = options.short_columns ? m_ordinal - short_part * (m_ordinal - 2) : m_ordinal;
+  Work work;
+  work.bytes = room * (m_scalar + column_bytes) + (sorted ? m_rows * m_ordinal : 0) +
+               slices * (8 + m_ordinal + (options.short_columns ? 8 + m_ordinal : 0));
+  work.cache_bytes = work.bytes + x_sector_bytes();
+  work.warps = m_rows / warp_size * (1 << log2_lanes);
+  work.steps = room / warp_size;
+  work.longest_wait = std::ceil(static_cast<double>(m_statistics.longest_row) / options.lanes_per_row);
+  const double reads = (options.short_columns ? 3 : 2) + (sorted ? 1 : 0);
+  if (options.one_length_per_slice) return predict(JdsOptions());
+  // A permutation is loaded, and sums are stored where it says.
+  const Kernel row = {sorted ? 65.0 : 57.0, 6.5};
+  const Kernel lanes = {80, 8.1, 163};
+  return prediction(log2_lanes == 0 ? row : lanes, work, work.bytes, reads);
+}
+
+/// Rows sorted as a whole: those of one length are neighbours, from all over the matrix.
+Prediction ByteModel::predict(const JdsOptions&) const {
+  const std::vector<std::int64_t>& reaching = m_statistics.rows_reaching;
+  double together = 0;
+  double counted = 0;
+  double steps = 0;
+  for (std::size_t k = 1; k + 1 < reaching.size(); ++k) {
+    const double rows = static_cast<double>(reaching[k] - reaching[k + 1]);
+    together += rows / m_rows * (rows * static_cast<double>(k) / m_entries);
+    counted += static_cast<double>(reaching[k]);
+    steps += std::ceil(static_cast<double>(reaching[k]) / warp_size);
+  }
+  Work work;
+  work.bytes = entry_bytes() * m_entries + m_rows * m_ordinal;
+  // Neighbours share the less of x and y the further they are from each other.
+  work.cache_bytes = work.bytes + together * x_sector_bytes() +
+                     (1 - together) * (std::max(x_sector_bytes(), 3.5 * m_entries) + 32 * m_rows);
+  work.warps = m_rows / warp_size;
+  work.steps = steps + std::max(0.0, m_entries - counted) / warp_size;
+  work.longest_wait = static_cast<double>(m_statistics.longest_row);
+  return prediction({100, 6.1, 183}, work, work.bytes, 9);
+}
+
+/// The ELL part that a rule gives; bytes(width, entries beyond, rows beyond) is what the matrix takes.
+template <class Bytes>
+ByteModel::EllPart ByteModel::ell_part(HybridWidth rule, std::int64_t width, const Bytes& bytes) const {
+  // Lengths past the last that was counted make no width.
+  const std::vector<std::int64_t>& reaching = m_statistics.rows_reaching;
+  std::vector<double> beyond(reaching.size() - 1);
+  beyond[0] = m_entries;
+  for (std::size_t k = 1; k < beyond.size(); ++k)
+    beyond[k] = beyond[k - 1] - static_cast<double>(reaching[k]);
+  const auto part = [&](std::int64_t k) {
+    const auto at = static_cast<std::size_t>(k);
+    EllPart result;
+    result.width = static_cast<double>(k);
+    result.overflow = beyond[at];
+    result.overflow_rows = static_cast<double>(reaching[at + 1]);
+    result.storage_bytes = result.width * rounded_up(m_rows, 16) * entry_bytes() + m_rows * m_ordinal;
+    return result;
+  };
+  return part(Impl::hybrid_width(rule, width, reaching, [&](std::int64_t k) { return bytes(part(k)); }));
+}
+
+/// Of the ELL part, as of ELL.
+ByteModel::Work ByteModel::work_of(const EllPart& part) const {
+  Work work;
+  work.bytes = std::min(sector_bytes(m_scalar, 0) + sector_bytes(m_ordinal, 0) + m_rows * m_ordinal,
+                        part.storage_bytes);
+  work.cache_bytes = work.bytes + x_sector_bytes() * (1 - part.overflow / m_entries);
+  work.warps = m_rows / warp_size;
+  work.steps = std::min(steps(0), part.width * work.warps);
+  work.longest_wait = std::min(part.width, static_cast<double>(m_statistics.longest_row));
+  return work;
+}
+
+Prediction ByteModel::predict(const HybOptions& options) const {
+  const double coo_entry = entry_bytes() + m_ordinal;
+  const EllPart part = ell_part(options.width_rule, options.width, [&](const EllPart& one) {
+    return one.storage_bytes + one.overflow * coo_entry;
+  });
+  Prediction result = prediction({42, 9}, work_of(part), part.storage_bytes + part.overflow * coo_entry, 5);
+  if (part.overflow > 0) {
+    Work coo;
+    coo.bytes = part.overflow * coo_entry;
+    coo.cache_bytes = coo.bytes + x_sector_bytes() * part.overflow / m_entries;
+    coo.warps = part.overflow_rows / warp_size;
+    coo.steps = part.overflow / warp_size;
+    result.seconds += seconds({24, 24.2, 0, 41e9}, coo, false);
+  }
+  return result;
+}
+
+Prediction ByteModel::predict(const HecOptions& options) const {
+  const double rest_row = m_ordinal + m_offset;
+  const auto bytes = [&](const EllPart& one) {
+    return one.storage_bytes + one.overflow * entry_bytes() + one.overflow_rows * rest_row;
+  };
+  const EllPart part = ell_part(options.width_rule, options.width, bytes);
+  Prediction result = prediction({42, 9}, work_of(part), bytes(part), 5);
+  if (part.overflow > 0) {
+    // Rows that overflow are lanes of warps of their own, which read both parts an entry at a time: where
+    // they are far from each other a sector has one entry of the ELL part, and the rest begins and ends
+    // inside of sectors.
+    const double mean_rest = part.overflow / part.overflow_rows;
+    const double apart = std::clamp(m_rows / part.overflow_rows, 1.0, 4.0);
+    Work rest;
+    rest.bytes = part.overflow * entry_bytes();
+    rest.cache_bytes = rest.bytes * std::clamp(mean_rest / 3.3, 1.0, 4.6) +
+                       part.overflow_rows * (96 + part.width * entry_bytes() * apart) +
+                       x_sector_bytes() * part.overflow / m_entries;
+    rest.warps = part.overflow_rows / warp_size;
+    // The longest of 32 rows is a few times the mean.
+    rest.steps = rest.warps * (part.width + 3 * mean_rest);
+    rest.longest_wait = std::min(static_cast<double>(m_statistics.longest_row) - part.width,
+                                 static_cast<double>(options.long_row));
+    result.seconds += seconds({51, 5.6}, rest, false);
+  }
+  return result;
+}
+
+/// A lane goes through all diagonals of its row.
+Prediction ByteModel::of_diagonals(int block_size) const {
+  const auto b = static_cast<std::size_t>(block_size);
+  if (b >= m_statistics.diagonals.size()) return {};
+  const double diagonals = static_cast<double>(m_statistics.diagonals[b]) * block_size;
+  Work work;
+  work.bytes = diagonals * m_rows * m_scalar;
+  work.cache_bytes = work.bytes;
+  work.warps = m_rows / warp_size;
+  work.steps = diagonals * work.warps;
+  work.longest_wait = diagonals;
+  return prediction({32, 0.6, 100}, work, work.bytes, 2);
+}
+
+Prediction ByteModel::predict(const DiaOptions&) const {
+  return of_diagonals(1);
+}
+
+Prediction ByteModel::predict(const CdsOptions& options) const {
+  return of_diagonals(options.block_size);
+}
+
+Prediction ByteModel::predict(const BellOptions& options) const {
+  const auto size = static_cast<std::size_t>(options.block_size);
+  if (size > Impl::largest_compiled_block_size) return {};  // more than BELL takes
+  const double b = options.block_size;
+  const double fill = m_statistics.block_fill[size];
+  // As many blocks a row as the longest row has, if its blocks fill like the others.
+  const double width = fill > 0 ? std::ceil(static_cast<double>(m_statistics.longest_row) / (b * fill)) : 0;
+  const double block_rows = std::ceil(m_rows / b);
+  Work work;
+  work.bytes = width * (b * m_rows * m_scalar + block_rows * m_ordinal);
+  work.cache_bytes = work.bytes + x_sector_bytes() / b;
+  work.warps = m_rows / warp_size;
+  work.steps = work.warps * width * b;
+  work.longest_wait = width;
+  return prediction({31, 6.2, 302, 29e9}, work, work.bytes, 12);
+}
+
+}  // namespace Filigree

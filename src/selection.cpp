@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "filigree/tune/selection.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <sstream>
+
+#include "filigree/core/error.hpp"
+
+namespace Filigree {
+
+const FormatPrediction& Selection::pick() const {
+  for (const FormatPrediction& one : formats)
+    if (one.name == picked) return one;
+  Impl::fail<std::logic_error>("Filigree::Selection::pick: no format was picked of ", formats.size(), ".");
+  return formats.front();
+}
+
+std::string Selection::explain() const {
+  std::ostringstream out;
+  out << std::left << std::setw(28) << "format" << std::right << std::setw(12) << "stores MB" << std::setw(14)
+      << "predicted ms" << std::setw(14) << "conversion ms" << (timed ? "   measured ms" : "") << '\n'
+      << std::fixed;
+  for (const FormatPrediction& one : formats) {
+    out << std::left << std::setw(28) << one.name << std::right << std::setprecision(2) << std::setw(12)
+        << 1e-6 * one.prediction.storage_bytes << std::setprecision(4) << std::setw(14)
+        << 1e3 * one.prediction.seconds << std::setw(14) << 1e3 * one.prediction.conversion_seconds;
+    if (one.measured_seconds > 0) out << std::setw(14) << 1e3 * one.measured_seconds;
+    if (!one.refusal.empty()) out << "  " << one.refusal;
+    out << '\n';
+  }
+  if (picked.empty()) return out.str();
+  const FormatPrediction& best = pick();
+  out << "Picked " << picked << ": ";
+  if (best.measured_seconds > 0)
+    out << "the fastest of those that were timed, " << 1e3 * best.measured_seconds << " ms a product.";
+  else
+    out << "with its conversion it is predicted to take the least for " << std::setprecision(0) << products
+        << " products, " << std::setprecision(4) << 1e3 * best.prediction.seconds << " ms each.";
+  out << '\n';
+  return out.str();
+}
+
+namespace Impl {
+
+void check_optimize_options(const OptimizeOptions& options) {
+  const char* function = "Filigree::optimize";
+  if (!(options.products >= 0))
+    fail<std::invalid_argument>(function, ": options.products is ", options.products,
+                                "; it must be the number of products planned, at least 0.");
+  if (options.block_size < 0 || options.block_size > MatrixStatistics::largest_block)
+    fail<std::invalid_argument>(function, ": options.block_size is ", options.block_size,
+                                "; it must be 1 to ", MatrixStatistics::largest_block,
+                                ", or 0 for the one that the matrix shows.");
+  if (!(options.most_bytes >= 0) || !(options.max_storage_ratio >= 0))
+    fail<std::invalid_argument>(function, ": options.most_bytes is ", options.most_bytes,
+                                " and options.max_storage_ratio is ", options.max_storage_ratio,
+                                "; neither must be negative.");
+}
+
+void rank_formats(const OptimizeOptions& options, Selection& selection) {
+  for (FormatPrediction& one : selection.formats) {
+    const double bytes = one.prediction.storage_bytes;
+    one.total_seconds = one.prediction.conversion_seconds + options.products * one.prediction.seconds;
+    // These share the CRS matrix.
+    if (one.name == "crs" || one.name.rfind("crs_", 0) == 0) continue;
+    std::ostringstream why;
+    why << std::fixed << std::setprecision(2);
+    if (!std::isfinite(one.prediction.seconds))
+      why << "cannot hold this matrix";
+    else if (bytes > options.max_storage_ratio * selection.crs_bytes &&
+             bytes > ConvertOptions::never_refused_bytes)
+      why << bytes / selection.crs_bytes << " times the CRS matrix, " << options.max_storage_ratio
+          << " are allowed";
+    else if (bytes > options.most_bytes)
+      why << "more than the " << 1e-6 * options.most_bytes << " MB allowed";
+    one.refusal = why.str();
+  }
+  std::stable_sort(selection.formats.begin(), selection.formats.end(),
+                   [](const FormatPrediction& p, const FormatPrediction& q) {
+                     if (p.refusal.empty() != q.refusal.empty()) return p.refusal.empty();
+                     return p.total_seconds < q.total_seconds;
+                   });
+}
+
+}  // namespace Impl
+}  // namespace Filigree

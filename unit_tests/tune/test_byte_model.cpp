@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "../support/host_matrix.hpp"
+#include "filigree/grid/stencil_problem.hpp"
+#include "filigree/tune/byte_model.hpp"
+
+namespace {
+
+using namespace FiligreeTest;
+using Filigree::ByteModel;
+using Filigree::DeviceSpeed;
+using Filigree::Prediction;
+
+/// 10 GB/s and no multiprocessors: bytes alone count.
+DeviceSpeed host_speed() {
+  return {1e10, {}};
+}
+
+DeviceSpeed h200() {
+  DeviceSpeed speed;
+  speed.read_bandwidth = 4300e9;
+  speed.gpu.multiprocessors = 132;
+  speed.gpu.cache_bytes = 60e6;
+  return speed;
+}
+
+ByteModel model_of(const Crs<double>& crs, const DeviceSpeed& speed, int block_size = 0) {
+  return {Filigree::matrix_statistics(ExecutionSpace(), crs, 60e6, block_size), speed, 8, 4, 4};
+}
+
+Crs<double> grid(std::int64_t cells, int dof) {
+  return Filigree::StencilProblem<>({cells, cells, cells}, Filigree::Stencil::seven_point(), dof)
+      .crs<Crs<double>>();
+}
+
+TEST(ByteModel, CountsBytesOnAHost) {
+  const auto crs = grid(16, 2);
+  const ByteModel model = model_of(crs, host_speed());
+  const double n = 2 * 4096;
+  const double entries = static_cast<double>(crs.nnz());
+  // CDS, k b n values of k = 7 block diagonals (Godwin et al. 2012, section 3.1), x and y.
+  Filigree::CdsOptions cds;
+  cds.block_size = 2;
+  EXPECT_DOUBLE_EQ(model.predict(cds).seconds, (7 * 2 * n * 8 + 2 * n * 8) / 1e10);
+  EXPECT_DOUBLE_EQ(model.predict(Filigree::CrsOptions()).seconds,
+                   (12 * entries + 4 * (n + 1) + 2 * n * 8) / 1e10);
+  EXPECT_DOUBLE_EQ(model.predict(Filigree::CooOptions()).seconds, (16 * entries + 2 * n * 8) / 1e10);
+  EXPECT_EQ(model.block_size(), 2);
+}
+
+TEST(ByteModel, IsTheLargestOfItsTermsAndALittleMore) {
+  const auto crs = grid(20, 1);
+  const double on_host = model_of(crs, {4300e9, {}}).predict(Filigree::EllOptions()).seconds;
+  const double on_gpu = model_of(crs, h200()).predict(Filigree::EllOptions()).seconds;
+  EXPECT_GT(on_gpu, on_host);
+  // A memory that slow hides all else but the launch and the longest row.
+  DeviceSpeed slow = h200();
+  slow.read_bandwidth = 1e9;
+  const double bytes = on_host * 4300e9;
+  EXPECT_NEAR(model_of(crs, slow).predict(Filigree::EllOptions()).seconds, bytes / 1e9, 0.01 * bytes / 1e9);
+}
+
+TEST(ByteModel, HasLongRowsWaitWhereOneLaneTakesThem) {
+  std::vector<std::int64_t> lengths(20000, 3);
+  HostMatrix<double> host(20000, 20000);
+  for (std::size_t row = 0; row < lengths.size(); ++row)
+    for (std::int64_t k = 0; k < (row == 77 ? 15000 : 3); ++k)
+      host.rows[row].push_back({k, 1.0});
+  const ByteModel model = model_of(device_crs(host), h200());
+  Filigree::CrsKernelOptions lanes;
+  lanes.kernel = Filigree::CrsKernel::lanes;
+  const double one_lane = model.predict(lanes).seconds;
+  lanes.lanes_per_row = 32;
+  const double warp = model.predict(lanes).seconds;
+  const double balanced = model.predict(Filigree::CrsKernelOptions()).seconds;
+  EXPECT_GT(one_lane, 15000 * 100e-9);
+  EXPECT_LT(warp, one_lane / 10);
+  EXPECT_LT(balanced, warp);
+}
+
+TEST(ByteModel, RefusesBlocksThatAFormatDoesNotHave) {
+  const ByteModel model = model_of(grid(4, 9), h200());
+  EXPECT_EQ(model.block_size(), 9);
+  Filigree::BellOptions bell;
+  bell.block_size = 9;
+  EXPECT_TRUE(std::isinf(model.predict(bell).seconds));
+  Filigree::CdsOptions cds;
+  cds.block_size = 9;
+  EXPECT_TRUE(std::isfinite(model.predict(cds).seconds));
+}
+
+}  // namespace

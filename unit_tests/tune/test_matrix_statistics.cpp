@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "../support/host_matrix.hpp"
+#include "filigree/grid/stencil_problem.hpp"
+#include "filigree/tune/matrix_statistics.hpp"
+
+namespace {
+
+using namespace FiligreeTest;
+using Filigree::MatrixStatistics;
+
+constexpr double cache = 1e6;
+
+template <class Matrix>
+MatrixStatistics statistics(const Matrix& crs, double cache_bytes = cache, int block_size = 0) {
+  return Filigree::matrix_statistics(ExecutionSpace(), crs, cache_bytes, block_size);
+}
+
+/// Rows of the given lengths, entry k of a row in column k.
+Crs<double> with_lengths(const std::vector<std::int64_t>& lengths) {
+  std::int64_t longest = 1;
+  for (const std::int64_t length : lengths)
+    longest = std::max(longest, length);
+  HostMatrix<double> host(static_cast<std::int64_t>(lengths.size()), longest);
+  for (std::size_t row = 0; row < lengths.size(); ++row)
+    for (std::int64_t k = 0; k < lengths[row]; ++k)
+      host.rows[row].push_back({k, 1.0});
+  return device_crs(host);
+}
+
+TEST(MatrixStatistics, CountsRowLengths) {
+  const MatrixStatistics s = statistics(with_lengths({0, 1, 1, 2, 4, 4, 4, 0}));
+  EXPECT_EQ(s.rows, 8);
+  EXPECT_EQ(s.columns, 4);
+  EXPECT_EQ(s.entries, 16);
+  EXPECT_EQ(s.longest_row, 4);
+  EXPECT_EQ(s.empty_rows, 2);
+  EXPECT_DOUBLE_EQ(s.mean_row(), 2);
+  // Squares: 0 1 1 4 16 16 16 0 are 54, over 8 rows 6.75, less 4.
+  EXPECT_DOUBLE_EQ(s.row_deviation, std::sqrt(2.75));
+  EXPECT_EQ(s.rows_reaching, (std::vector<std::int64_t>{8, 6, 4, 3, 3, 0}));
+  EXPECT_EQ(s.row_quartiles, (std::array<std::int64_t, 3>{0, 1, 4}));
+}
+
+TEST(MatrixStatistics, CountsRowsPastTheLastLengthWithIt) {
+  const MatrixStatistics s = statistics(with_lengths({1500, 1030, 3, 3}));
+  EXPECT_EQ(s.longest_row, 1500);
+  ASSERT_EQ(s.rows_reaching.size(), 1026u);
+  EXPECT_EQ(s.rows_reaching[3], 4);
+  EXPECT_EQ(s.rows_reaching[4], 2);
+  EXPECT_EQ(s.rows_reaching[1024], 2);
+  EXPECT_EQ(s.rows_reaching[1025], 0);
+  EXPECT_EQ(s.row_quartiles[2], 1024);
+}
+
+TEST(MatrixStatistics, CountsTheStepsOfTheLongestRowOfEachGroup) {
+  // 37 rows of 3 entries, but row 2 of 9 and row 33 of 6.
+  std::vector<std::int64_t> lengths(37, 3);
+  lengths[2] = 9;
+  lengths[33] = 6;
+  const MatrixStatistics s = statistics(with_lengths(lengths));
+  // Groups of 4 rows: ten, of which two have a long row.
+  EXPECT_EQ(s.group_steps[0][0], 8 * 3 + 9 + 6);
+  // Two lanes a row, groups of two rows: 19 of two steps, but 5 and 3.
+  EXPECT_EQ(s.group_steps[0][1], 17 * 2 + 5 + 3);
+  // Groups of 32 rows, of 16 rows of two lanes, and rows of 32 lanes.
+  EXPECT_EQ(s.group_steps[3][0], 9 + 6);
+  EXPECT_EQ(s.group_steps[3][1], 5 + 2 + 3);
+  EXPECT_EQ(s.group_steps[3][5], 37);
+  // No group of four lanes has eight of them.
+  EXPECT_EQ(s.group_steps[0][3], 0);
+}
+
+TEST(MatrixStatistics, TellsWhatSortingSaves) {
+  // Every 32nd row is long: each slice pads, and sorted one slice of 32 is long.
+  std::vector<std::int64_t> lengths(1024, 2);
+  for (std::size_t row = 0; row < lengths.size(); row += 32)
+    lengths[row] = 10;
+  const MatrixStatistics s = statistics(with_lengths(lengths));
+  EXPECT_EQ(s.group_steps[3][0], 32 * 10);
+  EXPECT_DOUBLE_EQ(s.sorted_padding[0], 1.0);
+  // Eight lanes round 2 up to 8 and 10 to 16.
+  EXPECT_DOUBLE_EQ(s.sorted_padding[3], (31 * 32 * 8 + 32 * 16.0) / (31 * 32 * 2 + 32 * 10));
+}
+
+TEST(MatrixStatistics, TellsWhichSlicesHaveShortColumns) {
+  // Two slices; the second has a far column.
+  HostMatrix<double> host(64, 200000);
+  for (std::int64_t row = 0; row < 64; ++row)
+    host.rows[static_cast<std::size_t>(row)] = {{70000 + row, 1.0}, {100000 + row, 1.0}};
+  host.rows[40].push_back({5, 1.0});
+  const MatrixStatistics s = statistics(device_crs(host));
+  EXPECT_DOUBLE_EQ(s.short_slices, 0.5);
+  // Sorted, the long row comes first.
+  EXPECT_DOUBLE_EQ(s.sorted_short_slices, 0.5);
+}
+
+TEST(MatrixStatistics, FindsTheSectorsOfXThatEntriesShare) {
+  // 64 dense rows of 64 columns: 4096 entries in 16 sectors of four columns.
+  const MatrixStatistics dense = statistics(with_lengths(std::vector<std::int64_t>(64, 64)));
+  EXPECT_NEAR(dense.sectors_per_entry, 16 / 4096.0, 1e-6);
+  EXPECT_NEAR(dense.row_load_sectors, 1 / 32.0, 1e-6);
+  EXPECT_NEAR(dense.entry_load_sectors, 8 / 32.0, 1e-6);
+  EXPECT_EQ(dense.far_sectors_per_entry, 0);
+  // Each entry in a sector of its own, and x larger than the cache.
+  HostMatrix<double> host(5000, 200000);
+  for (std::int64_t row = 0; row < 5000; ++row)
+    host.rows[static_cast<std::size_t>(row)] = {{40 * row, 1.0}, {40 * row + 4, 1.0}};
+  const MatrixStatistics apart = statistics(device_crs(host));
+  EXPECT_DOUBLE_EQ(apart.sectors_per_entry, 1);
+  EXPECT_DOUBLE_EQ(apart.far_sectors_per_entry, 1);
+}
+
+TEST(MatrixStatistics, FindsBlocksAndTheirDiagonals) {
+  const auto crs =
+      Filigree::StencilProblem<>({12, 12, 12}, Filigree::Stencil::seven_point(), 6).crs<Crs<double>>();
+  const MatrixStatistics s = statistics(crs);
+  EXPECT_EQ(s.best_block_size(), 6);
+  for (const std::size_t b : {1, 2, 3, 6})
+    EXPECT_NEAR(s.block_fill[b], 1, 1e-5) << b;
+  EXPECT_LT(s.block_fill[5], 0.9);
+  EXPECT_EQ(s.diagonals[6], 7);
+  EXPECT_TRUE(s.diagonals_are_counted[6]);
+  // Those of 3 x 3 blocks are -3 to 3 and three at each of the four far ones.
+  EXPECT_EQ(statistics(crs, cache, 3).diagonals[3], 7 + 4 * 3);
+}
+
+TEST(MatrixStatistics, FindsBlocksInUnsortedRows) {
+  auto host = host_matrix(
+      Filigree::StencilProblem<>({9, 9, 1}, Filigree::Stencil::five_point(), 4).crs<Crs<double>>());
+  for (auto& row : host.rows)
+    std::reverse(row.begin(), row.end());
+  const MatrixStatistics s = statistics(device_crs(host));
+  EXPECT_EQ(s.best_block_size(), 4);
+  EXPECT_EQ(s.diagonals[4], 5);
+}
+
+TEST(MatrixStatistics, DoesNotCountDiagonalsThatNoFormatWants) {
+  Random random(3);
+  HostMatrix<double> host(3000, 3000);
+  for (auto& row : host.rows)
+    for (int k = 0; k < 4; ++k)
+      row.push_back({random.below(3000), 1.0});
+  const MatrixStatistics s = statistics(device_crs(host));
+  EXPECT_EQ(s.best_block_size(), 1);
+  EXPECT_FALSE(s.diagonals_are_counted[1]);
+  EXPECT_GT(s.diagonals[1], 100);
+}
+
+TEST(MatrixStatistics, TakesMatricesWithoutRowsColumnsOrEntries) {
+  for (const auto& host : {HostMatrix<double>(0, 0), HostMatrix<double>(0, 5), HostMatrix<double>(7, 5)}) {
+    const MatrixStatistics s = statistics(device_crs(host));
+    EXPECT_EQ(s.rows, host.row_count());
+    EXPECT_EQ(s.empty_rows, host.row_count());
+    EXPECT_EQ(s.entries, 0);
+    EXPECT_EQ(s.longest_row, 0);
+  }
+}
+
+TEST(MatrixStatistics, IsTheSameOnEveryRun) {
+  const auto crs = with_lengths({3, 90, 2, 40, 1, 0, 77});
+  const MatrixStatistics first = statistics(crs);
+  const MatrixStatistics second = statistics(crs);
+  EXPECT_EQ(first.sectors_per_entry, second.sectors_per_entry);
+  EXPECT_EQ(first.block_fill, second.block_fill);
+  EXPECT_EQ(first.sorted_padding, second.sorted_padding);
+}
+
+}  // namespace
