@@ -204,7 +204,7 @@ Prediction ByteModel::predict(const SellOptions& options) const {
   else if (sorted)
     room = m_entries * m_statistics.sorted_padding[static_cast<std::size_t>(log2_lanes)];
   else
-    room = sector_bytes(m_scalar, 0) > 0 ? warp_size * steps(0) : 0;
+    room = m_entries * m_statistics.sell_padding();
   const double short_part = sorted ? m_statistics.sorted_short_slices : m_statistics.short_slices;
   const double column_bytes = options.short_columns ? m_ordinal - short_part * (m_ordinal - 2) : m_ordinal;
   Work work;

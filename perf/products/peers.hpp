@@ -36,7 +36,7 @@ double crs_bytes(const Crs& crs) {
 /// The peers that this build has.
 template <class Scalar>
 std::vector<Peer<Scalar>> peers() {
-  using Problem = SpmvProblem<Scalar>;
+  using Problem [[maybe_unused]] = SpmvProblem<Scalar>;
   std::vector<Peer<Scalar>> result;
 #if FILIGREE_KOKKOS_KERNELS_TAKES_HANDLE
   result.push_back({"kokkos_kernels_merge", [](const std::shared_ptr<Problem>& problem) {

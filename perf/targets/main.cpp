@@ -92,18 +92,46 @@ void add_costs(Report& report, const std::string& where, const Costs& costs) {
   at_most("refill", 3, costs.refill);
 }
 
+// ---- optimize() ------------------------------------------------------------------------------------------
+
+/// What optimize() picked for each problem, against the best of ours and of cuSPARSE's CSR.
+struct Picks {
+  std::vector<double> of_best;
+  std::vector<double> of_cusparse;
+
+  void add(const Measurement& m) {
+    const double picked = m.seconds("auto");
+    of_best.push_back(m.best([](const Measured& one) { return !one.is_peer && one.name != "auto"; }) /
+                      picked);
+    of_cusparse.push_back(m.best_cusparse_csr() / picked);
+  }
+  void report(Report& report, const std::string& where) const {
+    double sum = 0;
+    for (const double one : of_best)
+      sum += one;
+    report.at_least("optimize(), " + where + ": of the best format's speed, mean", 0.97,
+                    sum / static_cast<double>(of_best.size()));
+    report.at_least("optimize(), " + where + ": of the best format's speed, worst", 0.9,
+                    *std::min_element(of_best.begin(), of_best.end()));
+    report.at_least("optimize(), " + where + ": of the best cuSPARSE CSR's speed, worst", 0.95,
+                    *std::min_element(of_cusparse.begin(), of_cusparse.end()));
+  }
+};
+
 // ---- structured grids -------------------------------------------------------------------------------------
 
 template <class Scalar>
 void grids(Report& report, const std::string& scalar, const std::vector<GridCase>& cases, double bandwidth,
            double fraction, double over_cusparse, double over_bsr) {
   Costs costs;
+  Picks picks;
   for (const GridCase& grid : cases) {
     const std::string name = grid.name() + " " + scalar;
     const Measurement m = measure_problem<Scalar>(report, name, grid_matrix<CrsOf<Scalar>>(grid), grid.dof,
                                                   bandwidth, true, [](const std::string& candidate) {
                                                     return candidate == "cds" || candidate == "dia" ||
-                                                           candidate == "crs" || candidate == "bsr" ||
+                                                           candidate == "auto" || candidate == "crs" ||
+                                                           candidate == "bsr" ||
                                                            candidate.rfind("cusparse", 0) == 0 ||
                                                            candidate == "kokkos_kernels_merge";
                                                   });
@@ -114,7 +142,9 @@ void grids(Report& report, const std::string& scalar, const std::vector<GridCase
       report.at_least("cds, " + name + ": times Kokkos Kernels' BSR", over_bsr,
                       m.seconds("bsr") / m.seconds("cds"));
     costs.add(m);
+    picks.add(m);
   }
+  picks.report(report, "grids " + scalar);
   add_costs(report, "grids " + scalar, costs);
 }
 
@@ -164,6 +194,7 @@ bool suits_general(const std::string& name) {
 void regular(Report& report, const Options& options, double bandwidth) {
   std::vector<double> ratios;
   Costs costs;
+  Picks picks;
   for (const auto& matrix :
        with_files(options, {"bcsstk33", "bcsstk24", "qh1484", "wave"}, regular_matrices<CrsOf<double>>())) {
     const Measurement m =
@@ -171,28 +202,33 @@ void regular(Report& report, const Options& options, double bandwidth) {
     const double best = m.best(is_ell_family);
     ratios.push_back(m.best_cusparse_csr() / best);
     costs.add(m);
+    picks.add(m);
     report.at_least("best of ELL's family, " + matrix.name + ": times cuSPARSE SELL", 1.0,
                     m.seconds("cusparse_sell") / best);
     report.out() << "  times best cuSPARSE CSR " << ratios.back() << std::endl;
   }
   report.at_least("best of ELL's family: times best cuSPARSE CSR, geometric mean", 1.35,
                   geometric_mean(ratios));
+  picks.report(report, "regular rows");
   add_costs(report, "regular rows", costs);
 }
 
 void long_rows(Report& report, const Options& options, double bandwidth) {
   std::vector<double> ratios;
   Costs costs;
+  Picks picks;
   for (const auto& matrix :
        with_files(options, {"memplus", "rajat19", "astro-ph"}, long_row_matrices<CrsOf<double>>())) {
     const Measurement m =
         measure_problem<double>(report, matrix.name, matrix.make(), 1, bandwidth, true, suits_general);
     ratios.push_back(m.best_cusparse_csr() / m.best([](const Measured& one) { return !one.is_peer; }));
     costs.add(m);
+    picks.add(m);
     report.at_least("best format, " + matrix.name + ": times best cuSPARSE CSR", 0.9, ratios.back());
   }
   report.at_least("best format, long rows: times best cuSPARSE CSR, geometric mean", 1.0,
                   geometric_mean(ratios));
+  picks.report(report, "long rows");
   add_costs(report, "long rows", costs);
 }
 

@@ -83,6 +83,8 @@ TEST(MatrixStatistics, TellsWhatSortingSaves) {
     lengths[row] = 10;
   const MatrixStatistics s = statistics(with_lengths(lengths));
   EXPECT_EQ(s.group_steps[3][0], 32 * 10);
+  EXPECT_DOUBLE_EQ(s.sell_padding(), 32 * 320 / 2304.0);
+  EXPECT_DOUBLE_EQ(s.ell_padding(), 10 / 2.25);
   EXPECT_DOUBLE_EQ(s.sorted_padding[0], 1.0);
   // Eight lanes round 2 up to 8 and 10 to 16.
   EXPECT_DOUBLE_EQ(s.sorted_padding[3], (31 * 32 * 8 + 32 * 16.0) / (31 * 32 * 2 + 32 * 10));

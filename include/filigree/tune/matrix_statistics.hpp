@@ -77,6 +77,11 @@ struct MatrixStatistics {
       if (block_fill[b] > 0.7 && block_fill[b] > 0.95 * block_fill[best]) best = b;
     return static_cast<int>(best);
   }
+  /// Entries that ELL, and SELL in slices of 32 rows, have room for, over the entries.
+  double ell_padding() const { return entries > 0 ? static_cast<double>(longest_row) / mean_row() : 1; }
+  double sell_padding() const {
+    return entries > 0 ? 32 * static_cast<double>(group_steps[3][0]) / static_cast<double>(entries) : 1;
+  }
   double mean_row() const { return rows > 0 ? static_cast<double>(entries) / static_cast<double>(rows) : 0; }
 };
 
