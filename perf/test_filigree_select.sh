@@ -19,7 +19,7 @@ grep -q '^empty: not measured: ' "$work/out" || fail "no word of the matrix with
 for format in crs crs_balanced coo ell sell sell_sorted_short hyb hec jds; do
   grep -Eq "^  $format +[0-9.]+ +[0-9.]+ +[0-9.]+ MB$" "$work/out" || fail "no line of $format"
 done
-grep -Eq "^of the best format's speed: mean [0-9.]+, tenth percentile [0-9.]+, worst [0-9.]+, of 1 matrices" \
+grep -Eq "^of the best format's speed: mean [0-9.]+, tenth percentile [0-9.]+, worst [0-9.]+, of 1 matrices, 1 not measured" \
   "$work/out" || fail "no summary: $(cat "$work/out")"
 for bad in --entries=none --unknown "$work/nowhere.mtx" "$work/empty.mtx"; do
   if "$tool" "$bad" > "$work/out" 2> "$work/err"; then fail "$bad was accepted"; fi

@@ -108,6 +108,13 @@ double ByteModel::conversion(double reads, double storage_bytes) const {
   return (reads * crs_bytes() + 3 * storage_bytes) / m_speed.read_bandwidth + 100e-6;
 }
 
+/// Rows without entries are stored apart from their neighbours, so that sectors of y are written in parts.
+void ByteModel::add_empty_rows(Work& work) const {
+  const double sectors = m_rows * m_scalar / 32;
+  work.bytes += 64 * std::min(static_cast<double>(m_statistics.empty_rows), sectors);
+  work.warps += static_cast<double>(m_statistics.empty_rows) / warp_size;
+}
+
 Prediction ByteModel::prediction(const Kernel& kernel, const Work& work, double storage_bytes,
                                  double conversion_reads) const {
   if (m_entries == 0) return {storage_bytes, 0, conversion(conversion_reads, storage_bytes)};
@@ -118,7 +125,7 @@ Prediction ByteModel::prediction(const Kernel& kernel, const Work& work, double 
 Prediction ByteModel::predict(const CrsOptions&) const {
   const Kernel kernel = {63, 3.5, 191, 20e9};
   int log2_lanes = 0;
-  while (log2_lanes < 5 && 6 * (1 << (log2_lanes + 1)) <= m_statistics.mean_row())
+  while (log2_lanes < 5 && 6 * (1 << log2_lanes) < m_statistics.mean_row())
     ++log2_lanes;
   Work work;
   work.bytes = crs_bytes();
@@ -139,8 +146,13 @@ Prediction ByteModel::predict(const CrsKernelOptions& options) const {
     work.cache_bytes = work.bytes + x_sector_bytes();
     work.warps = m_rows / warp_size;
     work.steps = m_entries / warp_size;
-    return prediction({34, 16.5, 0, 40e9}, work, crs_bytes(), 0.3);
+    add_empty_rows(work);
+    Prediction result = prediction({34, 16.5, 0, 40e9}, work, crs_bytes(), 0);
+    // Its shares are found, nothing is copied.
+    result.conversion_seconds = conversion(0.3, 0);
+    return result;
   }
+  Impl::check_lanes_per_row("Filigree::ByteModel::predict", options.lanes_per_row);
   const int log2_lanes = log2_of(options.lanes_per_row);
   work.warps = m_rows / warp_size * (1 << log2_lanes);
   work.steps = steps(log2_lanes);
@@ -166,10 +178,12 @@ Prediction ByteModel::predict(const CooOptions&) const {
   work.cache_bytes = work.bytes + x_sector_bytes();
   work.warps = m_rows / warp_size;
   work.steps = m_entries / warp_size;
+  add_empty_rows(work);
   return prediction({24, 24.2, 0, 41e9}, work, work.bytes, 2);
 }
 
 Prediction ByteModel::predict(const EllOptions& options) const {
+  Impl::check_lanes_per_row("Filigree::ByteModel::predict", options.lanes_per_row);
   const int log2_lanes = log2_of(options.lanes_per_row);
   const double longest = static_cast<double>(m_statistics.longest_row);
   const double width = rounded_up(longest, options.lanes_per_row);
@@ -195,16 +209,15 @@ Prediction ByteModel::predict(const EllOptions& options) const {
 }
 
 Prediction ByteModel::predict(const SellOptions& options) const {
+  Impl::check_lanes_per_row("Filigree::ByteModel::predict", options.lanes_per_row);
+  if (options.one_length_per_slice) return predict(JdsOptions());
   const int log2_lanes = log2_of(options.lanes_per_row);
   const bool sorted = options.sorting_window != 1;
   const double slices = std::ceil(m_rows / options.slice_height);
-  double room = 0;
-  if (options.one_length_per_slice)
-    room = m_entries;
-  else if (sorted)
-    room = m_entries * m_statistics.sorted_padding[static_cast<std::size_t>(log2_lanes)];
-  else
-    room = m_entries * m_statistics.sell_padding();
+  // The width of a slice is rounded up to the lanes.
+  const double room =
+      sorted ? m_entries * m_statistics.sorted_padding[static_cast<std::size_t>(log2_lanes)]
+             : m_entries * m_statistics.sell_padding() + 0.5 * (options.lanes_per_row - 1) * m_rows;
   const double short_part = sorted ? m_statistics.sorted_short_slices : m_statistics.short_slices;
   const double column_bytes = options.short_columns ? m_ordinal - short_part * (m_ordinal - 2) : m_ordinal;
   Work work;
@@ -215,7 +228,6 @@ Prediction ByteModel::predict(const SellOptions& options) const {
   work.steps = room / warp_size;
   work.longest_wait = std::ceil(static_cast<double>(m_statistics.longest_row) / options.lanes_per_row);
   const double reads = (options.short_columns ? 3 : 2) + (sorted ? 1 : 0);
-  if (options.one_length_per_slice) return predict(JdsOptions());
   // A permutation is loaded, and sums are stored where it says.
   const Kernel row = {sorted ? 65.0 : 57.0, 6.5};
   const Kernel lanes = {80, 8.1, 163};
@@ -248,7 +260,7 @@ Prediction ByteModel::predict(const JdsOptions&) const {
 /// The ELL part that a rule gives; bytes(width, entries beyond, rows beyond) is what the matrix takes.
 template <class Bytes>
 ByteModel::EllPart ByteModel::ell_part(HybridWidth rule, std::int64_t width, const Bytes& bytes) const {
-  // Lengths past the last that was counted make no width.
+  Impl::check_hybrid_width("Filigree::ByteModel::predict", rule, width);
   const std::vector<std::int64_t>& reaching = m_statistics.rows_reaching;
   std::vector<double> beyond(reaching.size() - 1);
   beyond[0] = m_entries;
@@ -259,11 +271,20 @@ ByteModel::EllPart ByteModel::ell_part(HybridWidth rule, std::int64_t width, con
     EllPart result;
     result.width = static_cast<double>(k);
     result.overflow = beyond[at];
-    result.overflow_rows = static_cast<double>(reaching[at + 1]);
+    // Of the rows past the last length that was counted all but this is known.
+    const bool is_last = at + 2 == reaching.size() && k < m_statistics.longest_row;
+    result.overflow_rows = static_cast<double>(reaching[is_last ? at : at + 1]);
     result.storage_bytes = result.width * rounded_up(m_rows, 16) * entry_bytes() + m_rows * m_ordinal;
     return result;
   };
-  return part(Impl::hybrid_width(rule, width, reaching, [&](std::int64_t k) { return bytes(part(k)); }));
+  const EllPart best =
+      part(Impl::hybrid_width(rule, width, reaching, [&](std::int64_t k) { return bytes(part(k)); }));
+  // Of the widths past the last length that was counted only that of the longest row is tried.
+  EllPart whole = part(0);
+  whole.width = static_cast<double>(m_statistics.longest_row);
+  whole.overflow = whole.overflow_rows = 0;
+  whole.storage_bytes += whole.width * rounded_up(m_rows, 16) * entry_bytes();
+  return rule == HybridWidth::least_bytes && bytes(whole) < bytes(best) ? whole : best;
 }
 
 /// Of the ELL part, as of ELL.
@@ -323,10 +344,11 @@ Prediction ByteModel::predict(const HecOptions& options) const {
   return result;
 }
 
-/// A lane goes through all diagonals of its row.
+/// A lane goes through all diagonals of its row. Without a number of these there is no prediction.
 Prediction ByteModel::of_diagonals(int block_size) const {
+  if (block_size < 1 || block_size > MatrixStatistics::largest_block) return {};
   const auto b = static_cast<std::size_t>(block_size);
-  if (b >= m_statistics.diagonals.size()) return {};
+  if (m_statistics.diagonals[b] == 0 && m_entries > 0) return {};
   const double diagonals = static_cast<double>(m_statistics.diagonals[b]) * block_size;
   Work work;
   work.bytes = diagonals * m_rows * m_scalar;
@@ -346,8 +368,8 @@ Prediction ByteModel::predict(const CdsOptions& options) const {
 }
 
 Prediction ByteModel::predict(const BellOptions& options) const {
+  if (options.block_size < 1 || options.block_size > Impl::largest_compiled_block_size) return {};
   const auto size = static_cast<std::size_t>(options.block_size);
-  if (size > Impl::largest_compiled_block_size) return {};  // more than BELL takes
   const double b = options.block_size;
   const double fill = m_statistics.block_fill[size];
   // As many blocks a row as the longest row has, if its blocks fill like the others.

@@ -13,8 +13,7 @@ namespace Filigree {
 const FormatPrediction& Selection::pick() const {
   for (const FormatPrediction& one : formats)
     if (one.name == picked) return one;
-  Impl::fail<std::logic_error>("Filigree::Selection::pick: no format was picked of ", formats.size(), ".");
-  return formats.front();
+  throw std::logic_error("Filigree::Selection::pick: no format was picked.");
 }
 
 std::string Selection::explain() const {
@@ -33,11 +32,16 @@ std::string Selection::explain() const {
   if (picked.empty()) return out.str();
   const FormatPrediction& best = pick();
   out << "Picked " << picked << ": ";
-  if (best.measured_seconds > 0)
-    out << "the fastest of those that were timed, " << 1e3 * best.measured_seconds << " ms a product.";
+  const bool measured = best.measured_seconds > 0;
+  if (best.block_size > 1) out << "blocks of " << best.block_size << ", ";
+  if (std::isfinite(products))
+    out << "with its conversion "
+        << (measured ? "the least of those that were timed for " : "predicted to take the least for ")
+        << std::setprecision(0) << products << " products, ";
   else
-    out << "with its conversion it is predicted to take the least for " << std::setprecision(0) << products
-        << " products, " << std::setprecision(4) << 1e3 * best.prediction.seconds << " ms each.";
+    out << (measured ? "the fastest of those that were timed, " : "predicted to be the fastest, ");
+  out << std::setprecision(4) << 1e3 * (measured ? best.measured_seconds : best.prediction.seconds)
+      << " ms each.";
   out << '\n';
   return out.str();
 }
@@ -59,12 +63,20 @@ void check_optimize_options(const OptimizeOptions& options) {
                                 "; neither must be negative.");
 }
 
+bool shares_crs(const std::string& format) {
+  return format == "crs" || format.rfind("crs_", 0) == 0;
+}
+
+double total_seconds(const OptimizeOptions& options, const Prediction& prediction, double product_seconds) {
+  if (std::isinf(options.products)) return product_seconds;
+  return prediction.conversion_seconds + options.products * product_seconds;
+}
+
 void rank_formats(const OptimizeOptions& options, Selection& selection) {
   for (FormatPrediction& one : selection.formats) {
     const double bytes = one.prediction.storage_bytes;
-    one.total_seconds = one.prediction.conversion_seconds + options.products * one.prediction.seconds;
-    // These share the CRS matrix.
-    if (one.name == "crs" || one.name.rfind("crs_", 0) == 0) continue;
+    one.total_seconds = total_seconds(options, one.prediction, one.prediction.seconds);
+    if (shares_crs(one.name)) continue;
     std::ostringstream why;
     why << std::fixed << std::setprecision(2);
     if (!std::isfinite(one.prediction.seconds))
@@ -82,6 +94,7 @@ void rank_formats(const OptimizeOptions& options, Selection& selection) {
                      if (p.refusal.empty() != q.refusal.empty()) return p.refusal.empty();
                      return p.total_seconds < q.total_seconds;
                    });
+  selection.picked = selection.formats.front().name;
 }
 
 }  // namespace Impl

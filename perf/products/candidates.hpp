@@ -41,10 +41,6 @@ struct Wanted {
 template <class Scalar>
 std::vector<std::string> candidate_names();
 
-/// What the byte model says of the formats of a problem's matrix.
-template <class Scalar>
-Filigree::Selection predict(const SpmvProblem<Scalar>& problem);
-
 /// Calls visit for one wanted candidate after the other, each converted and checked. A matrix lives as long
 /// as its candidate. Throws std::runtime_error where a product is wrong. One explicit instantiation a scalar,
 /// each in a source file of its own so that they compile side by side.

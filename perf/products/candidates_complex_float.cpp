@@ -5,7 +5,6 @@ namespace FiligreePerf {
 using scalar = Kokkos::complex<float>;
 template class SpmvProblem<scalar>;
 template std::vector<std::string> candidate_names<scalar>();
-template Filigree::Selection predict<scalar>(const SpmvProblem<scalar>&);
 template void for_each_candidate<scalar>(const std::shared_ptr<SpmvProblem<scalar>>&, const Wanted&,
                                          const std::function<void(const Candidate&)>&);
 }  // namespace FiligreePerf

@@ -4,7 +4,6 @@
 namespace FiligreePerf {
 template class SpmvProblem<double>;
 template std::vector<std::string> candidate_names<double>();
-template Filigree::Selection predict<double>(const SpmvProblem<double>&);
 template void for_each_candidate<double>(const std::shared_ptr<SpmvProblem<double>>&, const Wanted&,
                                          const std::function<void(const Candidate&)>&);
 }  // namespace FiligreePerf

@@ -4,7 +4,6 @@
 namespace FiligreePerf {
 template class SpmvProblem<float>;
 template std::vector<std::string> candidate_names<float>();
-template Filigree::Selection predict<float>(const SpmvProblem<float>&);
 template void for_each_candidate<float>(const std::shared_ptr<SpmvProblem<float>>&, const Wanted&,
                                         const std::function<void(const Candidate&)>&);
 }  // namespace FiligreePerf

@@ -36,11 +36,6 @@ void check_candidate(SpmvProblem<Scalar>& problem, Candidate& candidate, bool ch
   candidate.max_rel_error = problem.check(candidate.name);
 }
 
-template <class Scalar>
-Filigree::Selection predict(const SpmvProblem<Scalar>& problem) {
-  return Filigree::predict_formats(typename SpmvProblem<Scalar>::execution_space(), problem.crs);
-}
-
 /// The format that optimize() picks.
 template <class Scalar>
 Candidate make_auto(const std::shared_ptr<SpmvProblem<Scalar>>& problem, bool time_conversions) {

@@ -49,7 +49,7 @@ TEST(ByteModel, CountsBytesOnAHost) {
   EXPECT_DOUBLE_EQ(model.predict(Filigree::CrsOptions()).seconds,
                    (12 * entries + 4 * (n + 1) + 2 * n * 8) / 1e10);
   EXPECT_DOUBLE_EQ(model.predict(Filigree::CooOptions()).seconds, (16 * entries + 2 * n * 8) / 1e10);
-  EXPECT_EQ(model.block_size(), 2);
+  EXPECT_EQ(model.statistics().best_block_size(), 2);
 }
 
 TEST(ByteModel, IsTheLargestOfItsTermsAndALittleMore) {
@@ -84,7 +84,7 @@ TEST(ByteModel, HasLongRowsWaitWhereOneLaneTakesThem) {
 
 TEST(ByteModel, RefusesBlocksThatAFormatDoesNotHave) {
   const ByteModel model = model_of(grid(4, 9), h200());
-  EXPECT_EQ(model.block_size(), 9);
+  EXPECT_EQ(model.statistics().best_block_size(), 9);
   Filigree::BellOptions bell;
   bell.block_size = 9;
   EXPECT_TRUE(std::isinf(model.predict(bell).seconds));

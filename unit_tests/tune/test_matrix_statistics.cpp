@@ -106,8 +106,6 @@ TEST(MatrixStatistics, FindsTheSectorsOfXThatEntriesShare) {
   // 64 dense rows of 64 columns: 4096 entries in 16 sectors of four columns.
   const MatrixStatistics dense = statistics(with_lengths(std::vector<std::int64_t>(64, 64)));
   EXPECT_NEAR(dense.sectors_per_entry, 16 / 4096.0, 1e-6);
-  EXPECT_NEAR(dense.row_load_sectors, 1 / 32.0, 1e-6);
-  EXPECT_NEAR(dense.entry_load_sectors, 8 / 32.0, 1e-6);
   EXPECT_EQ(dense.far_sectors_per_entry, 0);
   // Each entry in a sector of its own, and x larger than the cache.
   HostMatrix<double> host(5000, 200000);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -31,6 +32,12 @@ struct OwnFormats<FormatList<Found...>, Format, Rest...> {
 template <class... Formats>
 auto own_formats(FormatList<Formats...>) -> typename OwnFormats<FormatList<>, Formats...>::type;
 
+template <class Matrix, class = void>
+struct HasOwnCarry : std::false_type {};
+template <class Matrix>
+struct HasOwnCarry<Matrix, std::void_t<decltype(std::declval<const Matrix&>().with_own_carry())>>
+    : std::true_type {};
+
 template <class S, class O, class D, class M, class Z, class... Formats>
 auto variant_of(FormatList<Formats...>) -> std::variant<typename Formats::template matrix<S, O, D, M, Z>...>;
 
@@ -39,8 +46,11 @@ auto variant_of(FormatList<Formats...>) -> std::variant<typename Formats::templa
 /// The formats that optimize() chooses from.
 using SelectableFormats = decltype(Impl::own_formats(AllFormats()));
 
-/// A matrix of the format that optimize() picked, for spmv, refill and to_crs like any other. It copies like
-/// a View: what it holds is shared.
+/// A matrix of the format that optimize() picked, for spmv, refill and to_crs like any other. Copies share
+/// what it holds. Where the pick is CRS or a kernel for it, the CRS matrix that it was made from is shared
+/// too: new values there are new values here, and refill writes them there. As the pick may keep partial sums
+/// in the matrix, products of one object on two instances at once want a copy each (with_own_carry()).
+///
 ///
 /// The parameters are those of KokkosSparse::CrsMatrix.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
@@ -87,6 +97,16 @@ class AnyMatrix {
 
   /// The same matrix, and what was found of it.
   AnyMatrix with_selection(Selection selection) const { return {std::move(selection), m_matrix}; }
+
+  /// A copy for products on another instance at the same time: see CooMatrix.
+  AnyMatrix with_own_carry() const {
+    return {m_selection, visit([](const auto& A) -> variant_type {
+              if constexpr (Impl::HasOwnCarry<std::decay_t<decltype(A)>>::value)
+                return A.with_own_carry();
+              else
+                return A;
+            })};
+  }
 
   const Selection& selection() const { return m_selection; }
   /// A table of what was predicted for each format, and the sentence that decided.

@@ -33,6 +33,10 @@ struct Prediction {
 /// the bytes, sectors, warps and steps of each format are stands with it in src/byte_model.cpp, beside the
 /// nanoseconds, which were measured on an H200. On a host it is the first of the three.
 ///
+/// SELL is predicted for slices of 32 rows, and sorted for windows of 1024, whatever the options say; teams
+/// as conversions have them by default. Options that no conversion takes throw std::invalid_argument. The
+/// nanoseconds are those of products of double.
+///
 /// Source: bytes as in the papers' effective bandwidth (Vazquez, Fernandez and Garzon 2011, section 4;
 /// Godwin, Holewinski and Sadayappan 2012, section 4); the other terms are ours.
 class ByteModel {
@@ -54,8 +58,7 @@ class ByteModel {
   Prediction predict(const BellOptions& options) const;
 
   double crs_bytes() const { return entry_bytes() * m_entries + m_offset * (m_rows + 1); }
-  /// The largest block size that entries fill as well as any, 1 where none does.
-  int block_size() const { return m_statistics.best_block_size(); }
+  const MatrixStatistics& statistics() const { return m_statistics; }
 
  private:
   struct Kernel;
@@ -81,6 +84,7 @@ class ByteModel {
   template <class Bytes>
   EllPart ell_part(HybridWidth rule, std::int64_t width, const Bytes& bytes) const;
   Work work_of(const EllPart& part) const;
+  void add_empty_rows(Work& work) const;
   Prediction of_diagonals(int block_size) const;
 
   MatrixStatistics m_statistics;

@@ -58,34 +58,49 @@ double time_product(const ExecutionSpace& exec, const Any& A, const Vector& x, c
 }  // namespace Impl
 
 /// What the byte model says of each format of SelectableFormats and each member of its family for a CRS
-/// matrix on the device of exec: the one that optimize() would take first. Costs about one read of the
+/// matrix on the device of exec: the first is the one that optimize() would take. Costs about one read of the
 /// columns, some small kernels and a few fences, and once in a process device_speed(). Throws as optimize()
 /// does.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z>
-Selection predict_formats(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
-                          const OptimizeOptions& options = {}) {
+std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, Selection> predict_formats(
+    const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
+    const OptimizeOptions& options = {}) {
   using Crs = KokkosSparse::CrsMatrix<S, O, D, M, Z>;
+  static_assert(
+      std::is_same<Crs,
+                   KokkosSparse::CrsMatrix<std::remove_const_t<S>, std::remove_const_t<O>, D, M, Z>>::value &&
+          !Crs::values_type::traits::memory_traits::is_unmanaged,
+      "Filigree::optimize: the CRS matrix must own its Views, and its scalars and ordinals must not be "
+      "const, as the result may share it; convert<Format> takes others.");
   static_assert(
       Kokkos::SpaceAccessibility<ExecutionSpace, typename Crs::memory_space>::accessible,
       "Filigree::optimize: the execution space must be able to access the memory of the CRS matrix.");
   Impl::ScopedRegion region(Impl::label("predict_formats", "any"));
   Impl::check_optimize_options(options);
   Impl::check_crs(exec, "Filigree::optimize", crs, options.check_input);
-  const DeviceSpeed speed = options.speed.read_bandwidth > 0 ? options.speed : device_speed(exec);
+  DeviceSpeed speed = options.speed.read_bandwidth > 0 ? options.speed : device_speed(exec);
+  if constexpr (Impl::runs_on_gpu_v<ExecutionSpace>)
+    if (speed.gpu.multiprocessors == 0) speed.gpu = gpu_shape(exec);
   const ByteModel model(matrix_statistics(exec, crs, speed.gpu.cache_bytes, options.block_size), speed,
                         sizeof(typename Crs::non_const_value_type),
                         sizeof(typename Crs::non_const_ordinal_type),
                         sizeof(typename Crs::non_const_size_type));
   Selection result;
-  result.block_size = options.block_size > 0 ? options.block_size : model.block_size();
   result.crs_bytes = Impl::crs_bytes(crs);
   result.products = options.products;
   for_each_format(SelectableFormats(), [&](auto format) {
     using Matrix = converted_t<decltype(format)::template matrix, Crs>;
     for (auto& variant : named_variants<Matrix>()) {
-      Impl::set_block_size(variant.options, result.block_size);
       FormatPrediction one;
       one.name = variant.name;
+      if constexpr (Impl::HasBlockSize<decltype(variant.options)>::value) {
+        constexpr bool is_bell = std::is_same<decltype(variant.options), BellOptions>::value;
+        one.block_size = options.block_size > 0
+                             ? options.block_size
+                             : model.statistics().best_block_size(is_bell ? Impl::largest_compiled_block_size
+                                                                          : MatrixStatistics::largest_block);
+        variant.options.block_size = one.block_size;
+      }
       one.prediction = model.predict(variant.options);
       result.formats.push_back(one);
     }
@@ -94,10 +109,18 @@ Selection predict_formats(const ExecutionSpace& exec, const KokkosSparse::CrsMat
   return result;
 }
 
+/// The same on the default instance of the execution space of the CRS matrix.
+template <class S, class O, class D, class M, class Z>
+Selection predict_formats(const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
+                          const OptimizeOptions& options = {}) {
+  return predict_formats(typename KokkosSparse::CrsMatrix<S, O, D, M, Z>::execution_space(), crs, options);
+}
+
 /// A CRS matrix in the format that makes the products planned, and its conversion, take the least, as the
 /// byte model predicts it from what the matrix is like: best = optimize(crs); spmv("N", 1.0, best, x, 0.0,
 /// y). The selection fences exec; its cost is that of predict_formats. A format that turns out larger than
-/// options allow gives way to the next. CRS, which is not copied, is always one of them.
+/// options allow, or than there is memory for, gives way to the next. CRS, which is shared and not copied, is
+/// always one of them.
 ///
 /// Throws std::invalid_argument for a CRS matrix that is none and for options that make no sense.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z>
@@ -125,17 +148,27 @@ optimize(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z
     if (!one.refusal.empty()) continue;
     typename Any::variant_type matrix;
     try {
-      matrix = Impl::convert_by_name(exec, crs, one.name, selection.block_size, options.max_storage_ratio);
-    } catch (const std::logic_error& refusal) {  // length_error, or what the format cannot have
+      matrix = Impl::convert_by_name(
+          exec, crs, one.name, one.block_size,
+          std::min(options.max_storage_ratio, options.most_bytes / selection.crs_bytes));
+    } catch (const std::exception& refusal) {  // it is too large, or there is no memory for it
       one.refusal = refusal.what();
       continue;
     }
-    ++converted;
     Any candidate({}, std::move(matrix));
-    if (options.time_best) one.measured_seconds = Impl::time_product(exec, candidate, x, y);
-    if (best && one.measured_seconds >= best_seconds) continue;
+    if (!Impl::shares_crs(one.name) && static_cast<double>(candidate.storage_bytes()) > options.most_bytes) {
+      one.refusal = "more than the bytes allowed";
+      continue;
+    }
+    ++converted;
+    double seconds = 0;
+    if (options.time_best) {
+      one.measured_seconds = Impl::time_product(exec, candidate, x, y);
+      seconds = Impl::total_seconds(options, one.prediction, one.measured_seconds);
+    }
+    if (best && seconds >= best_seconds) continue;
     best = std::move(candidate);
-    best_seconds = one.measured_seconds;
+    best_seconds = seconds;
     selection.picked = one.name;
   }
   if (!best) throw std::logic_error("Filigree::optimize: no format could hold the matrix, not even CRS.");

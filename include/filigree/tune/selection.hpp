@@ -16,26 +16,28 @@ struct OptimizeOptions : ConvertOptions {
   OptimizeOptions() { max_storage_ratio = 1.5; }
 
   /// Products that the application will make with the matrix: a conversion must pay in that many, so with few
-  /// the matrix stays CRS. At least 0.
+  /// the matrix stays CRS. At least 0; infinity leaves the conversion out.
   double products = 1000;
-  /// Converts to the best three by the model, times a product of each, and keeps the fastest. Takes their
-  /// memory at once, two vectors and some products.
+  /// Converts to the best three by the model, times a product of each, and keeps the one with which products
+  /// and conversion take the least. Takes the memory of two of them at once, two vectors and some products.
   bool time_best = false;
   /// The most bytes that the result may store, if it does not share the CRS matrix.
   double most_bytes = std::numeric_limits<double>::infinity();
-  /// That of CDS and blocked ELL, 1 to 16; 0 for the one that the matrix shows.
+  /// That of CDS, 1 to 16, and of blocked ELL, 1 to 8; 0 for what the matrix shows.
   int block_size = 0;
-  /// The speed of the device; where its bandwidth is 0, device_speed() tells, which measures it once.
+  /// The speed of the device; where its bandwidth is 0, device_speed() tells, which measures it once. A GPU
+  /// without multiprocessors is that of the execution space.
   DeviceSpeed speed = {};
 };
 
 /// A format, or a member of its family, as optimize() sees it.
 struct FormatPrediction {
-  std::string name;  ///< as filigree_spmv has it
+  std::string name;    ///< as filigree_spmv has it
+  int block_size = 1;  ///< of CDS and blocked ELL
   Prediction prediction;
   /// The conversion and all products.
   double total_seconds = 0;
-  /// Median of a product; 0 if it was not timed.
+  /// Of a product, the least of five; 0 if it was not timed.
   double measured_seconds = 0;
   /// Why it is out of question, or empty.
   std::string refusal;
@@ -43,10 +45,10 @@ struct FormatPrediction {
 
 /// What optimize() found.
 struct Selection {
-  /// Ascending in total_seconds, those out of question last.
+  /// Ascending in total_seconds, those out of question by their prediction last.
   std::vector<FormatPrediction> formats;
+  /// The name of the first, or of the one that was converted.
   std::string picked;
-  int block_size = 1;
   double crs_bytes = 0;
   double products = 0;
   bool timed = false;
@@ -60,7 +62,11 @@ struct Selection {
 namespace Impl {
 /// Throws std::invalid_argument for options that make no sense.
 void check_optimize_options(const OptimizeOptions& options);
-/// Says which formats are out of question, and sorts them.
+/// Whether a matrix of that format shares the Views of the CRS matrix.
+bool shares_crs(const std::string& format);
+/// The conversion and all products, each of which takes product_seconds.
+double total_seconds(const OptimizeOptions& options, const Prediction& prediction, double product_seconds);
+/// Says which formats are out of question, sorts them and picks the first.
 void rank_formats(const OptimizeOptions& options, Selection& selection);
 }  // namespace Impl
 
