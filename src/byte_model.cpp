@@ -210,7 +210,8 @@ Prediction ByteModel::predict(const EllOptions& options) const {
 
 Prediction ByteModel::predict(const SellOptions& options) const {
   Impl::check_lanes_per_row("Filigree::ByteModel::predict", options.lanes_per_row);
-  if (options.one_length_per_slice) return predict(JdsOptions());
+  // JDS-ELL has slices to look up besides.
+  if (options.one_length_per_slice) return of_sorted_rows({100, 6.1, 150});
   const int log2_lanes = log2_of(options.lanes_per_row);
   const bool sorted = options.sorting_window != 1;
   const double slices = std::ceil(m_rows / options.slice_height);
@@ -235,7 +236,7 @@ Prediction ByteModel::predict(const SellOptions& options) const {
 }
 
 /// Rows sorted as a whole: those of one length are neighbours, from all over the matrix.
-Prediction ByteModel::predict(const JdsOptions&) const {
+Prediction ByteModel::of_sorted_rows(const Kernel& kernel) const {
   const std::vector<std::int64_t>& reaching = m_statistics.rows_reaching;
   double together = 0;
   double counted = 0;
@@ -248,13 +249,17 @@ Prediction ByteModel::predict(const JdsOptions&) const {
   }
   Work work;
   work.bytes = entry_bytes() * m_entries + m_rows * m_ordinal;
-  // Neighbours share the less of x and y the further they are from each other.
-  work.cache_bytes = work.bytes + together * x_sector_bytes() +
-                     (1 - together) * (std::max(x_sector_bytes(), 3.5 * m_entries) + 32 * m_rows);
+  // Of rows that are far from each other lanes load permutation, lengths and x, and store y, in sectors of
+  // their own.
+  work.cache_bytes = work.bytes + x_sector_bytes() + (1 - together) * 180 * m_rows;
   work.warps = m_rows / warp_size;
   work.steps = steps + std::max(0.0, m_entries - counted) / warp_size;
   work.longest_wait = static_cast<double>(m_statistics.longest_row);
-  return prediction({100, 6.1, 183}, work, work.bytes, 9);
+  return prediction(kernel, work, work.bytes, 9);
+}
+
+Prediction ByteModel::predict(const JdsOptions&) const {
+  return of_sorted_rows({60, 5, 150});
 }
 
 /// The ELL part that a rule gives; bytes(width, entries beyond, rows beyond) is what the matrix takes.
@@ -311,6 +316,8 @@ Prediction ByteModel::predict(const HybOptions& options) const {
     coo.cache_bytes = coo.bytes + x_sector_bytes() * part.overflow / m_entries;
     coo.warps = part.overflow_rows / warp_size;
     coo.steps = part.overflow / warp_size;
+    // The rows that are cut are joined by a launch of their own.
+    if (m_speed.gpu.multiprocessors > 0) result.seconds += launch_seconds;
     result.seconds += seconds({24, 24.2, 0, 41e9}, coo, false);
   }
   return result;
@@ -381,7 +388,7 @@ Prediction ByteModel::predict(const BellOptions& options) const {
   work.warps = m_rows / warp_size;
   work.steps = work.warps * width * b;
   work.longest_wait = width;
-  return prediction({31, 6.2, 302, 29e9}, work, work.bytes, 12);
+  return prediction({35, 6.2, 302, 29e9}, work, work.bytes, 12);
 }
 
 }  // namespace Filigree

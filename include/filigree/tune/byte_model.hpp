@@ -86,6 +86,7 @@ class ByteModel {
   Work work_of(const EllPart& part) const;
   void add_empty_rows(Work& work) const;
   Prediction of_diagonals(int block_size) const;
+  Prediction of_sorted_rows(const Kernel& kernel) const;
 
   MatrixStatistics m_statistics;
   DeviceSpeed m_speed;
