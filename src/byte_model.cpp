@@ -8,16 +8,42 @@
 
 namespace Filigree {
 
-/// Nanoseconds of a multiprocessor of an H200, at 1.755 GHz, of products of double with cold caches: fitted
-/// by hand to 109 matrices of the SuiteSparse collection repeated to 20M entries and to 12 generated ones
-/// (filigree_select --all). Figures that belong to the hardware are the same for all kernels: a sector that
-/// reaches a multiprocessor, a wait.
+/// What a kernel costs a multiprocessor, in nanoseconds.
 struct ByteModel::Kernel {
   double warp;        ///< that a warp begins, finds its rows and stores their sums
   double step;        ///< of a warp: an entry for each lane
   double wait = 137;  ///< for an entry of the row that ends last: a load takes 600 to 700, six
                       ///< are under way, then those of x
   double cache_bytes_per_second = 48e9;  ///< of sectors that reach a multiprocessor
+};
+
+/// Measured on an H200 at 1.755 GHz, products of double with cold caches: one set of figures a kernel, so
+/// that the times of 109 real matrices repeated to 20M entries and of 12 generated ones come out
+/// (filigree_select
+/// --all on half of a folder; the other half came out as well). No figure depends on a matrix.
+struct ByteModel::Kernels {
+  /// Kokkos Kernels' CRS, T lanes a row by the mean row.
+  static constexpr Kernel kokkos_kernels = {63, 3.5, 191, 20e9};
+  static constexpr Kernel crs_one_lane = {51, 5.6};
+  /// Rows begin and end inside of sectors, which are loaded for the part that is wanted.
+  static constexpr Kernel crs_lanes = {65, 7.1, 116, 24e9};
+  /// Shares of the entries: a step finds the rows that begin among 32 entries and adds up theirs.
+  static constexpr Kernel crs_balanced = {34, 16.5, 0, 40e9};
+  static constexpr Kernel coo = {24, 24.2, 0, 41e9};
+  static constexpr Kernel ell = {42, 9};
+  static constexpr Kernel ell_lanes = {66, 8.1, 163};
+  /// Asks for no lengths.
+  static constexpr Kernel ellpack = {48, 3, 137, 54e9};
+  static constexpr Kernel sell = {57, 6.5};
+  /// Loads a permutation, and stores sums where that says.
+  static constexpr Kernel sell_sorted = {65, 6.5};
+  static constexpr Kernel sell_lanes = {80, 8.1, 163};
+  static constexpr Kernel jds = {60, 5, 150};
+  /// JDS with slices to look up.
+  static constexpr Kernel jds_ell = {100, 6.1, 150};
+  /// Loads of all diagonals are independent: few instructions a step.
+  static constexpr Kernel diagonals = {32, 0.6, 100};
+  static constexpr Kernel blocks = {35, 6.2, 302, 29e9};
 };
 
 namespace {
@@ -123,7 +149,6 @@ Prediction ByteModel::prediction(const Kernel& kernel, const Work& work, double 
 
 /// Kokkos Kernels' product, the lanes of a row chosen by the mean row. It is not converted.
 Prediction ByteModel::predict(const CrsOptions&) const {
-  const Kernel kernel = {63, 3.5, 191, 20e9};
   int log2_lanes = 0;
   while (log2_lanes < 5 && 6 * (1 << log2_lanes) < m_statistics.mean_row())
     ++log2_lanes;
@@ -133,7 +158,7 @@ Prediction ByteModel::predict(const CrsOptions&) const {
   work.warps = m_rows / warp_size * (1 << log2_lanes);
   work.steps = steps(log2_lanes);
   work.longest_wait = std::ceil(static_cast<double>(m_statistics.longest_row) / (1 << log2_lanes));
-  Prediction result = prediction(kernel, work, crs_bytes(), 0);
+  Prediction result = prediction(Kernels::kokkos_kernels, work, crs_bytes(), 0);
   result.conversion_seconds = 0;
   return result;
 }
@@ -147,7 +172,7 @@ Prediction ByteModel::predict(const CrsKernelOptions& options) const {
     work.warps = m_rows / warp_size;
     work.steps = m_entries / warp_size;
     add_empty_rows(work);
-    Prediction result = prediction({34, 16.5, 0, 40e9}, work, crs_bytes(), 0);
+    Prediction result = prediction(Kernels::crs_balanced, work, crs_bytes(), 0);
     // Its shares are found, nothing is copied.
     result.conversion_seconds = conversion(0.3, 0);
     return result;
@@ -162,11 +187,10 @@ Prediction ByteModel::predict(const CrsKernelOptions& options) const {
     // A lane takes one entry of a sector at a time, and the longer the rows are the less of them the caches
     // keep till the next.
     work.cache_bytes = work.bytes * std::clamp(m_statistics.mean_row() / 3.3, 1.0, 4.6) + x_sector_bytes();
-    result = prediction({51, 5.6}, work, crs_bytes(), 0);
+    result = prediction(Kernels::crs_one_lane, work, crs_bytes(), 0);
   } else {
-    // Rows begin and end inside of sectors.
     work.cache_bytes = work.bytes + x_sector_bytes();
-    result = prediction({65, 7.1, 116, 24e9}, work, crs_bytes(), 0);
+    result = prediction(Kernels::crs_lanes, work, crs_bytes(), 0);
   }
   result.conversion_seconds = 0;
   return result;
@@ -179,7 +203,7 @@ Prediction ByteModel::predict(const CooOptions&) const {
   work.warps = m_rows / warp_size;
   work.steps = m_entries / warp_size;
   add_empty_rows(work);
-  return prediction({24, 24.2, 0, 41e9}, work, work.bytes, 2);
+  return prediction(Kernels::coo, work, work.bytes, 2);
 }
 
 Prediction ByteModel::predict(const EllOptions& options) const {
@@ -197,21 +221,18 @@ Prediction ByteModel::predict(const EllOptions& options) const {
         std::min(all, sector_bytes(m_scalar, log2_lanes) + sector_bytes(m_ordinal, log2_lanes)) + lengths;
     work.steps = steps(log2_lanes);
     work.cache_bytes = work.bytes + x_sector_bytes();
-    const Kernel row = {42, 9};
-    const Kernel lanes = {66, 8.1, 163};
-    return prediction(log2_lanes == 0 ? row : lanes, work, all + lengths, 2);
+    return prediction(log2_lanes == 0 ? Kernels::ell : Kernels::ell_lanes, work, all + lengths, 2);
   }
-  // ELLPACK reads its padding, and asks for no lengths.
+  // ELLPACK reads its padding.
   work.bytes = all;
   work.steps = work.warps * work.longest_wait;
   work.cache_bytes = work.bytes + x_sector_bytes();
-  return prediction({48, 3.0, 137, 54e9}, work, all, 2);
+  return prediction(Kernels::ellpack, work, all, 2);
 }
 
 Prediction ByteModel::predict(const SellOptions& options) const {
   Impl::check_lanes_per_row("Filigree::ByteModel::predict", options.lanes_per_row);
-  // JDS-ELL has slices to look up besides.
-  if (options.one_length_per_slice) return of_sorted_rows({100, 6.1, 150});
+  if (options.one_length_per_slice) return of_sorted_rows(Kernels::jds_ell);
   const int log2_lanes = log2_of(options.lanes_per_row);
   const bool sorted = options.sorting_window != 1;
   const double slices = std::ceil(m_rows / options.slice_height);
@@ -229,10 +250,8 @@ Prediction ByteModel::predict(const SellOptions& options) const {
   work.steps = room / warp_size;
   work.longest_wait = std::ceil(static_cast<double>(m_statistics.longest_row) / options.lanes_per_row);
   const double reads = (options.short_columns ? 3 : 2) + (sorted ? 1 : 0);
-  // A permutation is loaded, and sums are stored where it says.
-  const Kernel row = {sorted ? 65.0 : 57.0, 6.5};
-  const Kernel lanes = {80, 8.1, 163};
-  return prediction(log2_lanes == 0 ? row : lanes, work, work.bytes, reads);
+  const Kernel& row = sorted ? Kernels::sell_sorted : Kernels::sell;
+  return prediction(log2_lanes == 0 ? row : Kernels::sell_lanes, work, work.bytes, reads);
 }
 
 /// Rows sorted as a whole: those of one length are neighbours, from all over the matrix.
@@ -259,7 +278,7 @@ Prediction ByteModel::of_sorted_rows(const Kernel& kernel) const {
 }
 
 Prediction ByteModel::predict(const JdsOptions&) const {
-  return of_sorted_rows({60, 5, 150});
+  return of_sorted_rows(Kernels::jds);
 }
 
 /// The ELL part that a rule gives; bytes(width, entries beyond, rows beyond) is what the matrix takes.
@@ -309,7 +328,8 @@ Prediction ByteModel::predict(const HybOptions& options) const {
   const EllPart part = ell_part(options.width_rule, options.width, [&](const EllPart& one) {
     return one.storage_bytes + one.overflow * coo_entry;
   });
-  Prediction result = prediction({42, 9}, work_of(part), part.storage_bytes + part.overflow * coo_entry, 5);
+  Prediction result =
+      prediction(Kernels::ell, work_of(part), part.storage_bytes + part.overflow * coo_entry, 5);
   if (part.overflow > 0) {
     Work coo;
     coo.bytes = part.overflow * coo_entry;
@@ -318,7 +338,7 @@ Prediction ByteModel::predict(const HybOptions& options) const {
     coo.steps = part.overflow / warp_size;
     // The rows that are cut are joined by a launch of their own.
     if (m_speed.gpu.multiprocessors > 0) result.seconds += launch_seconds;
-    result.seconds += seconds({24, 24.2, 0, 41e9}, coo, false);
+    result.seconds += seconds(Kernels::coo, coo, false);
   }
   return result;
 }
@@ -329,7 +349,7 @@ Prediction ByteModel::predict(const HecOptions& options) const {
     return one.storage_bytes + one.overflow * entry_bytes() + one.overflow_rows * rest_row;
   };
   const EllPart part = ell_part(options.width_rule, options.width, bytes);
-  Prediction result = prediction({42, 9}, work_of(part), bytes(part), 5);
+  Prediction result = prediction(Kernels::ell, work_of(part), bytes(part), 5);
   if (part.overflow > 0) {
     // Rows that overflow are lanes of warps of their own, which read both parts an entry at a time: where
     // they are far from each other a sector has one entry of the ELL part, and the rest begins and ends
@@ -346,7 +366,7 @@ Prediction ByteModel::predict(const HecOptions& options) const {
     rest.steps = rest.warps * (part.width + 3 * mean_rest);
     rest.longest_wait = std::min(static_cast<double>(m_statistics.longest_row) - part.width,
                                  static_cast<double>(options.long_row));
-    result.seconds += seconds({51, 5.6}, rest, false);
+    result.seconds += seconds(Kernels::crs_one_lane, rest, false);
   }
   return result;
 }
@@ -363,7 +383,7 @@ Prediction ByteModel::of_diagonals(int block_size) const {
   work.warps = m_rows / warp_size;
   work.steps = diagonals * work.warps;
   work.longest_wait = diagonals;
-  return prediction({32, 0.6, 100}, work, work.bytes, 2);
+  return prediction(Kernels::diagonals, work, work.bytes, 2);
 }
 
 Prediction ByteModel::predict(const DiaOptions&) const {
@@ -388,7 +408,7 @@ Prediction ByteModel::predict(const BellOptions& options) const {
   work.warps = m_rows / warp_size;
   work.steps = work.warps * width * b;
   work.longest_wait = width;
-  return prediction({35, 6.2, 302, 29e9}, work, work.bytes, 12);
+  return prediction(Kernels::blocks, work, work.bytes, 12);
 }
 
 }  // namespace Filigree

@@ -5,6 +5,8 @@
 // where that is near, so that just long rows are cut. A row inside a share is summed and stored there; of one
 // that is cut each share carries its partial sum out to a small array, and a second kernel, where there are
 // such rows, adds these in an order of its own that is fixed. No atomics: the same bits on every run.
+// (That the last share of a row to arrive adds them, after a fence and a count a share, takes longer than the
+// second kernel: memplus 158 times along the diagonal, H200, 0.122 ms in place of 0.107.)
 //
 // Source: segmented sums over COO, Bell and Garland 2009, section 4.3, as papers 001 and 002 use them; the
 // carry in place of their serial third kernel is ours.

@@ -62,6 +62,7 @@ class ByteModel {
 
  private:
   struct Kernel;
+  struct Kernels;
   /// What a product reads of A, and what it does for that.
   struct Work {
     double bytes = 0;
