@@ -72,6 +72,21 @@ double total_seconds(const OptimizeOptions& options, const Prediction& predictio
   return prediction.conversion_seconds + options.products * product_seconds;
 }
 
+bool is_worse_than_predicted(const OptimizeOptions& options, double storage_bytes, FormatPrediction& format,
+                             const Selection& selection) {
+  const double predicted = format.prediction.storage_bytes;
+  if (shares_crs(format.name) || storage_bytes <= 1.1 * predicted) return false;
+  format.prediction.seconds *= storage_bytes / std::max(predicted, 1.0);
+  format.prediction.storage_bytes = storage_bytes;
+  format.total_seconds = total_seconds(options, format.prediction, format.prediction.seconds);
+  const bool is_worse =
+      std::any_of(selection.formats.begin(), selection.formats.end(), [&](const FormatPrediction& other) {
+        return other.refusal.empty() && &other != &format && other.total_seconds < format.total_seconds;
+      });
+  if (is_worse) format.refusal = "stores more than its samples showed";
+  return is_worse;
+}
+
 void rank_formats(const OptimizeOptions& options, Selection& selection) {
   for (FormatPrediction& one : selection.formats) {
     const double bytes = one.prediction.storage_bytes;

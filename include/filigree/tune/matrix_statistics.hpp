@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -61,8 +62,8 @@ struct MatrixStatistics {
   /// entries on average count as empty but for one.
   std::array<double, largest_block + 1> block_fill = {};
   /// diagonals[b]: the diagonals of b x b blocks that have an entry, for b = 1 and the block size asked for,
-  /// else 0. Where samples lie on more than a format of diagonals has any use for, as many as these lie on:
-  /// see diagonals_are_counted.
+  /// else 0. Where they were not counted (diagonals_are_counted), as many as the samples lie on, which may be
+  /// less.
   std::array<std::int64_t, largest_block + 1> diagonals = {};
   std::array<bool, largest_block + 1> diagonals_are_counted = {};
 
@@ -131,14 +132,15 @@ struct RowLengthStatistics {
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t group, std::int64_t* sums) const {
     const std::int64_t first = group * group_rows;
     const int count = static_cast<int>(row_count - first < group_rows ? row_count - first : group_rows);
-    std::int64_t longest[4][6] = {};
     std::int64_t longest_of_all = 0;
     std::int64_t same = 0;
     std::int64_t bin = 0;
+    bool all_same = count == group_rows;
     for (int i = 0; i < count; ++i) {
       const std::int64_t length = crs.end(first + i) - crs.begin(first + i);
       sums[0] += length * length;
       if (length == 0) ++sums[1];
+      if (i > 0 && length != longest_of_all) all_same = false;
       if (length > longest_of_all) longest_of_all = length;
       const std::int64_t next = length < Layout::bins - 1 ? length : Layout::bins - 1;
       if (next != bin) {
@@ -147,6 +149,37 @@ struct RowLengthStatistics {
         same = 0;
       }
       ++same;
+    }
+    add_to_histogram(group, bin, same);
+    if (all_same)
+      add_equal_rows(longest_of_all, sums);
+    else
+      add_rows(first, count, sums);
+    // A longest row that is not up to date costs an operation, no more.
+    if (longest_of_all > counts[Layout::longest])
+      Kokkos::atomic_fetch_max(counts + Layout::longest, longest_of_all);
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(SumHistograms, const std::int64_t bin) const {
+    for (std::int64_t copy = 1; copy < Layout::histograms; ++copy)
+      counts[Layout::histogram + bin] += counts[Layout::histogram + copy * Layout::bins + bin];
+  }
+
+ private:
+  /// Adds the steps of 32 rows of one length, which many matrices have.
+  KOKKOS_FORCEINLINE_FUNCTION void add_equal_rows(std::int64_t length, std::int64_t* sums) const {
+    FILIGREE_UNROLL(6)
+    for (int t = 0; t < 6; ++t) {
+      FILIGREE_UNROLL(4)
+      for (int w = 0; w < 4; ++w)
+        if (t <= w + 2) sums[2 + 6 * w + t] += group_rows / ((4 << w) >> t) * ((length + (1 << t) - 1) >> t);
+    }
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void add_rows(std::int64_t first, int count, std::int64_t* sums) const {
+    std::int64_t longest[4][6] = {};
+    for (int i = 0; i < count; ++i) {
+      const std::int64_t length = crs.end(first + i) - crs.begin(first + i);
       FILIGREE_UNROLL(6)
       for (int t = 0; t < 6; ++t) {
         const std::int64_t steps = (length + (1 << t) - 1) >> t;
@@ -161,18 +194,8 @@ struct RowLengthStatistics {
         }
       }
     }
-    add_to_histogram(group, bin, same);
-    // A longest row that is not up to date costs an operation, no more.
-    if (longest_of_all > counts[Layout::longest])
-      Kokkos::atomic_fetch_max(counts + Layout::longest, longest_of_all);
   }
 
-  KOKKOS_INLINE_FUNCTION void operator()(SumHistograms, const std::int64_t bin) const {
-    for (std::int64_t copy = 1; copy < Layout::histograms; ++copy)
-      counts[Layout::histogram + bin] += counts[Layout::histogram + copy * Layout::bins + bin];
-  }
-
- private:
   KOKKOS_FORCEINLINE_FUNCTION void add_to_histogram(std::int64_t group, std::int64_t bin,
                                                     std::int64_t rows) const {
     if (rows > 0)
@@ -207,7 +230,8 @@ struct WindowStatistics {
   std::int64_t sampled;
   std::int64_t* counts;
 
-  static constexpr std::size_t scratch_elements = window + 4 * slices;
+  /// Lengths take half an element.
+  static constexpr std::size_t scratch_elements = window / 2 + 4 * slices;
 
   policy_type policy(const ExecutionSpace& exec) const {
     return policy_type(exec, static_cast<int>(sampled), gpu ? window / 32 : 1, gpu ? 32 : 1)
@@ -218,12 +242,14 @@ struct WindowStatistics {
     const std::int64_t first = spread(team.league_rank(), sampled, windows) * window;
     const int count = static_cast<int>(row_count - first < window ? row_count - first : window);
     const scratch_type scratch(team.team_scratch(0), scratch_elements);
-    std::int64_t* lengths = scratch.data();
+    int* lengths = reinterpret_cast<int*>(scratch.data());
     // First and last column of each slice, of rows as they are and sorted.
-    std::int64_t* low = lengths + window;
+    std::int64_t* low = scratch.data() + window / 2;
     std::int64_t* high = low + 2 * slices;
-    Kokkos::parallel_for(Kokkos::TeamVectorRange(team, count),
-                         [&](const int i) { lengths[i] = crs.end(first + i) - crs.begin(first + i); });
+    Kokkos::parallel_for(Kokkos::TeamVectorRange(team, count), [&](const int i) {
+      const std::int64_t length = crs.end(first + i) - crs.begin(first + i);
+      lengths[i] = static_cast<int>(length < INT_MAX ? length : INT_MAX);
+    });
     Kokkos::parallel_for(Kokkos::TeamVectorRange(team, 2 * slices), [&](const int i) {
       low[i] = INT64_MAX;
       high[i] = -1;
@@ -233,10 +259,14 @@ struct WindowStatistics {
     });
     team.team_barrier();
     Kokkos::parallel_for(Kokkos::TeamVectorRange(team, count), [&](const int i) {
-      const std::int64_t length = lengths[i];
+      const int length_of_row = lengths[i];
       int place = 0;
-      for (int j = 0; j < count; ++j)
-        place += lengths[j] > length || (lengths[j] == length && j < i) ? 1 : 0;
+      FILIGREE_UNROLL(8)
+      for (int j = 0; j < count; ++j) {
+        const int other = lengths[j];
+        place += other > length_of_row || (other == length_of_row && j < i) ? 1 : 0;
+      }
+      const std::int64_t length = length_of_row;
       if (place % slice == 0) {
         const std::int64_t rows = count - place < slice ? count - place : slice;
         for (int t = 0; t < 6; ++t)
@@ -246,14 +276,18 @@ struct WindowStatistics {
       // Where columns are sorted the ends are enough; else a few show what to expect.
       constexpr std::int64_t looks = 8;
       const std::int64_t begin = crs.begin(first + i);
+      std::int64_t least = INT64_MAX;
+      std::int64_t most = -1;
       for (std::int64_t k = 0; k < looks && length > 0; ++k) {
         const std::int64_t column =
             static_cast<std::int64_t>(crs.entries[begin + k * (length - 1) / (looks - 1)]);
-        Kokkos::atomic_fetch_min(low + i / slice, column);
-        Kokkos::atomic_fetch_max(high + i / slice, column);
-        Kokkos::atomic_fetch_min(low + slices + place / slice, column);
-        Kokkos::atomic_fetch_max(high + slices + place / slice, column);
+        if (column < least) least = column;
+        if (column > most) most = column;
       }
+      Kokkos::atomic_fetch_min(low + i / slice, least);
+      Kokkos::atomic_fetch_max(high + i / slice, most);
+      Kokkos::atomic_fetch_min(low + slices + place / slice, least);
+      Kokkos::atomic_fetch_max(high + slices + place / slice, most);
     });
     team.team_barrier();
     Kokkos::parallel_for(Kokkos::TeamVectorRange(team, 2 * slices), [&](const int i) {
@@ -263,18 +297,22 @@ struct WindowStatistics {
   }
 };
 
-/// Looks at entries spread over the matrix and counts those near them that share something: the mean of
-/// 1 / count is how many there are of what is shared, over the entries.
+/// Looks at entries spread over the matrix, and counts those near some of them that share something: the mean
+/// of 1 / count is how many there are of what is shared, over the entries.
 template <class ExecutionSpace, class Views>
 struct EntrySamples {
+  using execution_space = ExecutionSpace;
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   using policy_type = Kokkos::TeamPolicy<ExecutionSpace>;
   using member_type = typename policy_type::member_type;
   using Layout = StatisticsLayout;
+  struct Places {};
   static constexpr std::int64_t near = 4096;
   static constexpr std::int64_t longest_of_blocks = 256;
-  /// One sample in so many is asked for its blocks, which are all alike or do not matter.
-  static constexpr std::int64_t block_samples = 8;
+  /// One sample in so many is asked for its sector, and one in so many for its blocks: they are all alike or
+  /// do not matter.
+  static constexpr std::int64_t per_sector_sample = 4;
+  static constexpr std::int64_t per_block_sample = 32;
 
   Views crs;
   std::int64_t row_count;
@@ -283,50 +321,64 @@ struct EntrySamples {
   std::int64_t elements_per_sector;
   std::int64_t* counts;
 
+  std::int64_t sector_samples() const { return (samples + per_sector_sample - 1) / per_sector_sample; }
+  std::int64_t block_samples() const { return (samples + per_block_sample - 1) / per_block_sample; }
+
+  /// A team for each sample of a sector, then one for each sample and block size.
   policy_type policy(const ExecutionSpace& exec) const {
-    return policy_type(exec, static_cast<int>(samples), 1, gpu ? 32 : 1);
+    const std::int64_t teams = sector_samples() + MatrixStatistics::largest_block * block_samples();
+    return policy_type(exec, static_cast<int>(teams), gpu ? 4 : 1, gpu ? 32 : 1);
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(Places, const std::int64_t i) const {
+    const std::int64_t entry = spread(i, samples, entry_count);
+    counts[Layout::places + 2 * i] = row_of(entry);
+    counts[Layout::places + 2 * i + 1] = static_cast<std::int64_t>(crs.entries[entry]);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const member_type& team) const {
-    const std::int64_t entry = spread(team.league_rank(), samples, entry_count);
-    const std::int64_t row = first_where(0, row_count, [&](std::int64_t r) { return crs.end(r) > entry; });
-    const std::int64_t column = static_cast<std::int64_t>(crs.entries[entry]);
-    // A division an entry would be most of the time: columns are compared with the first that is shared.
-    const auto shares = [&](std::int64_t i, std::int64_t first_column, std::int64_t count) {
-      return static_cast<std::uint64_t>(static_cast<std::int64_t>(crs.entries[i]) - first_column) <
-                     static_cast<std::uint64_t>(count)
-                 ? 1
-                 : 0;
-    };
-    const std::int64_t sector = column / elements_per_sector * elements_per_sector;
-    const std::int64_t begin = entry / near * near;
-    add(team, 0, begin + near < entry_count ? near : entry_count - begin,
-        [&](std::int64_t i) { return shares(begin + i, sector, elements_per_sector); });
-
-    const bool asks_blocks = team.league_rank() % block_samples == 0;
-    for (std::int64_t b = 1; asks_blocks && b <= MatrixStatistics::largest_block; ++b) {
-      const std::int64_t first = row / b * b;
-      const std::int64_t end = first + b < row_count ? first + b : row_count;
-      const std::int64_t begin_entry = crs.begin(first);
-      const std::int64_t count = crs.end(end - 1) - begin_entry;
-      add(team, static_cast<int>(b), count <= b * longest_of_blocks ? count : 0,
-          [&](std::int64_t i) { return shares(begin_entry + i, column / b * b, b); });
-    }
-    Kokkos::single(Kokkos::PerTeam(team), [&]() {
-      counts[Layout::places + 2 * team.league_rank()] = row;
-      counts[Layout::places + 2 * team.league_rank() + 1] = column;
-    });
+    const std::int64_t sectors = (samples + per_sector_sample - 1) / per_sector_sample;
+    const std::int64_t task = team.league_rank();
+    if (task < sectors)
+      count_sector(team, spread(task * per_sector_sample, samples, entry_count));
+    else
+      count_block(
+          team,
+          spread((task - sectors) / MatrixStatistics::largest_block * per_block_sample, samples, entry_count),
+          (task - sectors) % MatrixStatistics::largest_block + 1);
   }
 
  private:
-  /// Adds 1 / the number of i below `length` that shares(i).
-  template <class Shares>
-  KOKKOS_INLINE_FUNCTION void add(const member_type& team, int sum, std::int64_t length,
-                                  const Shares& shares) const {
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_of(std::int64_t entry) const {
+    return first_where(0, row_count, [&](std::int64_t row) { return crs.end(row) > entry; });
+  }
+
+  KOKKOS_INLINE_FUNCTION void count_sector(const member_type& team, std::int64_t entry) const {
+    const std::int64_t begin = entry / near * near;
+    add(team, 0, begin, begin + near < entry_count ? near : entry_count - begin, entry, elements_per_sector);
+  }
+
+  KOKKOS_INLINE_FUNCTION void count_block(const member_type& team, std::int64_t entry, std::int64_t b) const {
+    const std::int64_t first = row_of(entry) / b * b;
+    const std::int64_t end = first + b < row_count ? first + b : row_count;
+    const std::int64_t begin = crs.begin(first);
+    const std::int64_t count = crs.end(end - 1) - begin;
+    add(team, b, begin, count <= b * longest_of_blocks ? count : 0, entry, b);
+  }
+
+  /// Adds 1 / the number of entries from `begin` on that lie in the same group of `width` columns as one.
+  KOKKOS_INLINE_FUNCTION void add(const member_type& team, std::int64_t sum, std::int64_t begin,
+                                  std::int64_t length, std::int64_t entry, std::int64_t width) const {
+    // A division an entry would be most of the time: columns are compared with the first of the group.
+    const std::int64_t first = static_cast<std::int64_t>(crs.entries[entry]) / width * width;
     int count = 0;
     Kokkos::parallel_reduce(
-        Kokkos::ThreadVectorRange(team, static_cast<int>(length)),
-        [&](const int i, int& mine) { mine += shares(i); }, count);
+        Kokkos::TeamVectorRange(team, static_cast<int>(length)),
+        [&](const int i, int& mine) {
+          const std::int64_t apart = static_cast<std::int64_t>(crs.entries[begin + i]) - first;
+          if (apart >= 0 && apart < width) ++mine;
+        },
+        count);
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
       Kokkos::atomic_add(counts + Layout::sample_sums + sum,
                          static_cast<std::int64_t>(Layout::one / (count > 0 ? count : 1)));
@@ -373,8 +425,8 @@ struct FarSamples {
   }
 };
 
-/// At least how many diagonals of b x b blocks samples lie on: they are told apart by 16 bits, as to sort them
-/// takes longer than a product.
+/// At least how many diagonals of b x b blocks samples lie on: they are told apart by 16 bits, as to sort
+/// them takes longer than a product.
 inline std::int64_t sampled_diagonals(const std::int64_t* places, std::int64_t samples, std::int64_t b) {
   std::vector<bool> found(std::size_t(1) << 16);
   std::int64_t count = 0;
@@ -389,8 +441,8 @@ inline std::int64_t sampled_diagonals(const std::int64_t* places, std::int64_t s
 }
 
 /// Fills in what the kernels counted.
-inline void read_statistics(const std::int64_t* counts, std::int64_t samples, std::int64_t block_samples,
-                            std::int64_t far_samples, MatrixStatistics& result) {
+inline void read_statistics(const std::int64_t* counts, std::int64_t sector_samples,
+                            std::int64_t block_samples, std::int64_t far_samples, MatrixStatistics& result) {
   using Layout = StatisticsLayout;
   const double mean = result.mean_row();
   const double squares = static_cast<double>(counts[Layout::length_sums]) / static_cast<double>(result.rows);
@@ -419,9 +471,9 @@ inline void read_statistics(const std::int64_t* counts, std::int64_t samples, st
   result.short_slices = static_cast<double>(windows[8]) / static_cast<double>(windows[7]);
   result.sorted_short_slices = static_cast<double>(windows[9]) / static_cast<double>(windows[7]);
 
-  const double all = Layout::one * static_cast<double>(samples);
   const std::int64_t* sums = counts + Layout::sample_sums;
-  result.sectors_per_entry = static_cast<double>(sums[0]) / all;
+  result.sectors_per_entry =
+      static_cast<double>(sums[0]) / (Layout::one * static_cast<double>(sector_samples));
   for (int b = 1; b <= MatrixStatistics::largest_block; ++b)
     result.block_fill[static_cast<std::size_t>(b)] = Layout::one * static_cast<double>(block_samples) /
                                                      static_cast<double>(sums[b]) /
@@ -433,15 +485,16 @@ inline void read_statistics(const std::int64_t* counts, std::int64_t samples, st
 
 }  // namespace Impl
 
-/// The statistics of a CRS matrix, counted where it is: its row map is read once, its entries are sampled
-/// and, where diagonals may be worth it, read once more. cache_bytes is the size of the last cache before the
-/// memory; diagonals are counted for the given block size, 1 to 16, or for best_block_size(). One copy of 100
-/// KB comes to the host, and fences. Takes 330 KB while it runs.
+/// The statistics of a CRS matrix, counted where it is: its row map is read once and its entries are sampled.
+/// cache_bytes is the size of the last cache before the memory. Diagonals are those of blocks of the given
+/// size, 1 to 16, or of best_block_size(); with counts_diagonals the entries are read once to count them,
+/// unless the samples lie on more than a format of diagonals has any use for, and 8 bytes a row are taken
+/// meanwhile. One copy of 74 KB comes to the host. Fences, and takes 330 KB while it runs.
 ///
 /// The matrix must be one (see ConvertOptions::check_input), or behaviour is undefined.
 template <class ExecutionSpace, class Crs>
 MatrixStatistics matrix_statistics(const ExecutionSpace& exec, const Crs& crs, double cache_bytes,
-                                   int block_size = 0) {
+                                   int block_size = 0, bool counts_diagonals = true) {
   using Layout = Impl::StatisticsLayout;
   using Views = Impl::crs_views_t<Crs>;
   using Lengths = Impl::RowLengthStatistics<ExecutionSpace, Views>;
@@ -483,6 +536,8 @@ MatrixStatistics matrix_statistics(const ExecutionSpace& exec, const Crs& crs, d
   const auto per_sector = std::max<std::int64_t>(
       1, static_cast<std::int64_t>(sector_bytes / sizeof(typename Crs::non_const_value_type)));
   const Samples entries{views, result.rows, result.entries, samples, per_sector, counts.data()};
+  Kokkos::parallel_for(Impl::label("places", name), Impl::row_range<typename Samples::Places>(exec, samples),
+                       entries);
   Kokkos::parallel_for(Impl::label("samples", name), entries.policy(exec), entries);
 
   const bool x_is_large =
@@ -495,14 +550,13 @@ MatrixStatistics matrix_statistics(const ExecutionSpace& exec, const Crs& crs, d
   exec.fence();
   const auto host = Kokkos::create_mirror_view_and_copy(
       Kokkos::HostSpace(), counts_type(counts, std::make_pair(std::int64_t(0), Layout::host_size)));
-  Impl::read_statistics(host.data(), samples, (samples + Samples::block_samples - 1) / Samples::block_samples,
-                        far_samples, result);
+  Impl::read_statistics(host.data(), entries.sector_samples(), entries.block_samples(), far_samples, result);
 
   const int best = block_size > 0 ? block_size : result.best_block_size();
   const auto count_diagonals = [&](int b, double most) {
     const auto at = static_cast<std::size_t>(b);
     result.diagonals[at] = Impl::sampled_diagonals(host.data() + Layout::places, samples, b);
-    if (static_cast<double>(result.diagonals[at]) * b > most) return;
+    if (!counts_diagonals || static_cast<double>(result.diagonals[at]) * b > most) return;
     result.diagonals[at] = Impl::find_diagonals(exec, name, crs, b).count;
     result.diagonals_are_counted[at] = true;
   };

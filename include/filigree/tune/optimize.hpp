@@ -81,7 +81,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, Selection> p
   DeviceSpeed speed = options.speed.read_bandwidth > 0 ? options.speed : device_speed(exec);
   if constexpr (Impl::runs_on_gpu_v<ExecutionSpace>)
     if (speed.gpu.multiprocessors == 0) speed.gpu = gpu_shape(exec);
-  const ByteModel model(matrix_statistics(exec, crs, speed.gpu.cache_bytes, options.block_size), speed,
+  const ByteModel model(matrix_statistics(exec, crs, speed.gpu.cache_bytes, options.block_size, false), speed,
                         sizeof(typename Crs::non_const_value_type),
                         sizeof(typename Crs::non_const_ordinal_type),
                         sizeof(typename Crs::non_const_size_type));
@@ -119,7 +119,8 @@ Selection predict_formats(const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
 /// A CRS matrix in the format that makes the products planned, and its conversion, take the least, as the
 /// byte model predicts it from what the matrix is like: best = optimize(crs); spmv("N", 1.0, best, x, 0.0,
 /// y). The selection fences exec; its cost is that of predict_formats. A format that turns out larger than
-/// options allow, or than there is memory for, gives way to the next. CRS, which is shared and not copied, is
+/// options allow, than predicted by so much that another is better, or than there is memory for, gives way to
+/// the next. CRS, which is shared and not copied, is
 /// always one of them.
 ///
 /// Throws std::invalid_argument for a CRS matrix that is none and for options that make no sense.
@@ -160,6 +161,9 @@ optimize(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z
       one.refusal = "more than the bytes allowed";
       continue;
     }
+    if (Impl::is_worse_than_predicted(options, static_cast<double>(candidate.storage_bytes()), one,
+                                      selection))
+      continue;
     ++converted;
     double seconds = 0;
     if (options.time_best) {
