@@ -24,7 +24,7 @@ struct ByteModel::Kernel {
 struct ByteModel::Kernels {
   /// Kokkos Kernels' CRS, T lanes a row by the mean row.
   static constexpr Kernel kokkos_kernels = {63, 3.5, 191, 20e9};
-  static constexpr Kernel crs_one_lane = {51, 5.6};
+  static constexpr Kernel crs_one_lane = {55, 6};
   /// Rows begin and end inside of sectors, which are loaded for the part that is wanted.
   static constexpr Kernel crs_lanes = {65, 7.1, 116, 24e9};
   /// Shares of the entries: a step finds the rows that begin among 32 entries and adds up theirs.
@@ -38,7 +38,7 @@ struct ByteModel::Kernels {
   /// Loads a permutation, and stores sums where that says.
   static constexpr Kernel sell_sorted = {65, 6.5};
   static constexpr Kernel sell_lanes = {80, 8.1, 163};
-  static constexpr Kernel jds = {60, 5, 150};
+  static constexpr Kernel jds = {68, 5.6, 160};
   /// JDS with slices to look up.
   static constexpr Kernel jds_ell = {100, 6.1, 150};
   /// Loads of all diagonals are independent: few instructions a step.
