@@ -31,7 +31,8 @@ struct Prediction {
 ///
 /// and to these come the launch and what the longest row takes its lane, which nothing hides at the end. What
 /// the bytes, sectors, warps and steps of each format are stands with it in src/byte_model.cpp, beside the
-/// nanoseconds, which were measured on an H200. On a host it is the first of the three.
+/// nanoseconds, which were measured on an H200. On a host it is the first of the three, times
+/// a figure of the kernel.
 ///
 /// SELL is predicted for slices of 32 rows, and sorted for windows of 1024, whatever the options say; teams
 /// as conversions have them by default. Options that no conversion takes throw std::invalid_argument. The
