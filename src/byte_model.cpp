@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "filigree/core/row_histogram.hpp"
+#include "filigree/core/hybrid_width.hpp"
 
 namespace Filigree {
 
@@ -21,10 +21,10 @@ struct ByteModel::Kernel {
   double host = 1;
 };
 
-/// Measured on an H200 at 1.755 GHz, products of double with cold caches: one set of figures a kernel, so
-/// that the times of 109 real matrices repeated to 20M entries and of 12 generated ones come out
-/// (filigree_select
-/// --all on half of a folder; the other half came out as well). No figure depends on a matrix.
+/// Fitted on an H200 at 1.755 GHz to products of double with cold caches, one set of figures a kernel and
+/// none a matrix: to half of a folder of 213 real matrices repeated to 20M entries and to 12 generated ones
+/// (filigree_select --all FOLDER), crs_one_lane, jds, jds_ell and blocks then to all of them. Other types and
+/// other GPUs use them as they are.
 struct ByteModel::Kernels {
   /// Kokkos Kernels' CRS, T lanes a row by the mean row.
   static constexpr Kernel kokkos_kernels = {63, 3.5, 191, 20e9};

@@ -72,10 +72,15 @@ double total_seconds(const OptimizeOptions& options, const Prediction& predictio
   return prediction.conversion_seconds + options.products * product_seconds;
 }
 
-bool is_worse_than_predicted(const OptimizeOptions& options, double storage_bytes, FormatPrediction& format,
-                             const Selection& selection) {
+bool is_refused(const OptimizeOptions& options, double storage_bytes, FormatPrediction& format,
+                const Selection& selection) {
   const double predicted = format.prediction.storage_bytes;
-  if (shares_crs(format.name) || storage_bytes <= 1.1 * predicted) return false;
+  if (shares_crs(format.name)) return false;
+  if (storage_bytes > options.most_bytes) {
+    format.refusal = "more than the bytes allowed";
+    return true;
+  }
+  if (storage_bytes <= 1.1 * predicted) return false;
   format.prediction.seconds *= storage_bytes / std::max(predicted, 1.0);
   format.prediction.storage_bytes = storage_bytes;
   format.total_seconds = total_seconds(options, format.prediction, format.prediction.seconds);

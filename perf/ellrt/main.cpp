@@ -200,12 +200,8 @@ int main(int argc, char** argv) {
       }
     if (matching.empty()) throw std::runtime_error("no matrix could be measured.");
     for (const auto& [name, all] : matching) {
-      double sum = 0;
-      for (const double one : all)
-        sum += one;
-      std::cout << name << ": mean matching " << std::setprecision(2) << sum / static_cast<double>(all.size())
-                << " % of " << all.size() << " matrices, lowest " << *std::min_element(all.begin(), all.end())
-                << " %" << std::endl;
+      std::cout << name << ": mean matching " << std::setprecision(2) << mean(all) << " % of " << all.size()
+                << " matrices, lowest " << *std::min_element(all.begin(), all.end()) << " %" << std::endl;
     }
   } catch (const std::exception& error) {
     std::cerr << "filigree_ellrt: " << error.what() << std::endl;

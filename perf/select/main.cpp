@@ -155,13 +155,6 @@ void measure(const Options& options, const NamedMatrix<Crs>& matrix, Results& re
                 << std::setprecision(1) << std::setw(10) << 1e-6 * one.bytes << " MB" << std::endl;
 }
 
-double mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values)
-    sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
 void report(Results results) {
   auto& fractions = results.fractions;
   std::sort(fractions.begin(), fractions.end());

@@ -112,6 +112,13 @@ class CacheFlush {
   typename ReadAll<ExecutionSpace>::view_type m_memory;
 };
 
+inline double mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values)
+    sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
 inline double median(std::vector<double> values) {
   if (values.empty()) return 0;
   const std::size_t middle = values.size() / 2;

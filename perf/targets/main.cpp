@@ -111,11 +111,7 @@ struct Picks {
     of_cusparse.push_back(m.best_cusparse_csr() / picked);
   }
   void report(Report& report, const std::string& where) const {
-    double sum = 0;
-    for (const double one : of_best)
-      sum += one;
-    report.at_least("optimize(), " + where + ": of the best format's speed, mean", 0.97,
-                    sum / static_cast<double>(of_best.size()));
+    report.at_least("optimize(), " + where + ": of the best format's speed, mean", 0.97, mean(of_best));
     report.at_least("optimize(), " + where + ": of the best format's speed, worst", 0.9,
                     *std::min_element(of_best.begin(), of_best.end()));
     report.at_least("optimize(), " + where + ": of the best cuSPARSE CSR's speed, worst", 0.95,

@@ -51,7 +51,6 @@ using SelectableFormats = decltype(Impl::own_formats(AllFormats()));
 /// too: new values there are new values here, and refill writes them there. As the pick may keep partial sums
 /// in the matrix, products of one object on two instances at once want a copy each (with_own_carry()).
 ///
-///
 /// The parameters are those of KokkosSparse::CrsMatrix.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
 class AnyMatrix {

@@ -35,7 +35,8 @@ struct Prediction {
 /// a figure of the kernel.
 ///
 /// SELL is predicted for slices of 32 rows, and sorted for windows of 1024, whatever the options say; teams
-/// as conversions have them by default. Options that no conversion takes throw std::invalid_argument. The
+/// as conversions have them by default. Lanes and widths that no conversion takes throw
+/// std::invalid_argument; block sizes without statistics have no prediction, which is infinite. The
 /// nanoseconds are those of products of double.
 ///
 /// Source: bytes as in the papers' effective bandwidth (Vazquez, Fernandez and Garzon 2011, section 4;

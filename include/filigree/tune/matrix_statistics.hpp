@@ -20,7 +20,7 @@ namespace Filigree {
 
 /// What a CRS matrix is like, as far as the time of its products depends on it. Row lengths are counted, all
 /// of them; where columns matter the figures are of samples spread evenly over the matrix, the same on every
-/// run, but for diagonals.
+/// run.
 struct MatrixStatistics {
   /// Of rows_reaching.
   static constexpr std::int64_t most_counted_length = 1024;
@@ -102,7 +102,7 @@ struct StatisticsLayout {
   // Of windows of rows: room in sorted slices for six numbers of lanes, entries, slices, those that are
   // short, sorted slices that are short.
   static constexpr std::int64_t window_sums = longest + 1;
-  // Of samples: sectors, those of loads by rows and by entries, blocks of 1 to 16, far sectors.
+  // Of samples: sectors, blocks of 1 to 16, two to spare, far sectors.
   static constexpr std::int64_t sample_sums = window_sums + 10;
   static constexpr std::int64_t far_sum = sample_sums + 3 + MatrixStatistics::largest_block;
   // Row and column of each sample.

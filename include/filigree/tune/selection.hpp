@@ -62,14 +62,14 @@ struct Selection {
 namespace Impl {
 /// Throws std::invalid_argument for options that make no sense.
 void check_optimize_options(const OptimizeOptions& options);
-/// Whether a matrix of that format shares the Views of the CRS matrix.
+/// Whether a matrix of that format shares the Views of the CRS matrix, and stores nothing else of its size.
 bool shares_crs(const std::string& format);
 /// The conversion and all products, each of which takes product_seconds.
 double total_seconds(const OptimizeOptions& options, const Prediction& prediction, double product_seconds);
-/// Whether a matrix that was converted stores so much more than predicted that another format is better.
-/// Corrects the prediction.
-bool is_worse_than_predicted(const OptimizeOptions& options, double storage_bytes, FormatPrediction& format,
-                             const Selection& selection);
+/// Whether a matrix that was converted stores more than allowed, or so much more than predicted that another
+/// format is better. Corrects the prediction and says why.
+bool is_refused(const OptimizeOptions& options, double storage_bytes, FormatPrediction& format,
+                const Selection& selection);
 /// Says which formats are out of question, sorts them and picks the first.
 void rank_formats(const OptimizeOptions& options, Selection& selection);
 }  // namespace Impl
