@@ -102,11 +102,12 @@ struct StatisticsLayout {
   // Of windows of rows: room in sorted slices for six numbers of lanes, entries, slices, those that are
   // short, sorted slices that are short.
   static constexpr std::int64_t window_sums = longest + 1;
-  // Of samples: sectors, blocks of 1 to 16, two to spare, far sectors.
+  // Of samples: sectors, blocks of 1 to 16; and the entries that share the far sector of each.
   static constexpr std::int64_t sample_sums = window_sums + 10;
-  static constexpr std::int64_t far_sum = sample_sums + 3 + MatrixStatistics::largest_block;
+  static constexpr std::int64_t far_counts = sample_sums + 1 + MatrixStatistics::largest_block;
   // Row and column of each sample.
-  static constexpr std::int64_t places = far_sum + 1;
+  static constexpr std::int64_t far_samples = 32;
+  static constexpr std::int64_t places = far_counts + far_samples;
   static constexpr std::int64_t histogram = places + 2 * samples;
   static constexpr std::int64_t host_size = histogram + bins;
   /// Rows of one length queue up at one counter: several histograms share them.
@@ -386,7 +387,7 @@ struct EntrySamples {
   }
 };
 
-/// The same for the sectors of x that a million entries share.
+/// Counts the entries of a million that share the sector of x of a sample, several teams a sample.
 template <class ExecutionSpace, class Views>
 struct FarSamples {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
@@ -394,6 +395,7 @@ struct FarSamples {
   using member_type = typename policy_type::member_type;
   using Layout = StatisticsLayout;
   static constexpr std::int64_t far = std::int64_t(1) << 20;
+  static constexpr std::int64_t teams_per_sample = gpu ? 32 : 1;
 
   Views crs;
   std::int64_t entry_count;
@@ -402,25 +404,28 @@ struct FarSamples {
   std::int64_t* counts;
 
   policy_type policy(const ExecutionSpace& exec) const {
-    return policy_type(exec, static_cast<int>(samples), gpu ? 16 : 1, gpu ? 32 : 1);
+    return policy_type(exec, static_cast<int>(samples * teams_per_sample), gpu ? 16 : 1, gpu ? 32 : 1);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const member_type& team) const {
-    const std::int64_t entry = spread(team.league_rank(), samples, entry_count);
+    const std::int64_t sample = team.league_rank() / teams_per_sample;
+    const std::int64_t entry = spread(sample, samples, entry_count);
     const std::int64_t sector =
         static_cast<std::int64_t>(crs.entries[entry]) / elements_per_sector * elements_per_sector;
-    const std::int64_t begin = entry / far * far;
-    const std::int64_t end = begin + far < entry_count ? begin + far : entry_count;
+    const std::int64_t window = entry / far * far;
+    const std::int64_t end = window + far < entry_count ? window + far : entry_count;
+    const std::int64_t begin = window + team.league_rank() % teams_per_sample * (far / teams_per_sample);
+    const std::int64_t rest = end - begin < far / teams_per_sample ? end - begin : far / teams_per_sample;
     int count = 0;
     Kokkos::parallel_reduce(
-        Kokkos::TeamVectorRange(team, static_cast<int>(end - begin)),
+        Kokkos::TeamVectorRange(team, static_cast<int>(rest > 0 ? rest : 0)),
         [&](const int i, int& mine) {
           const std::int64_t apart = static_cast<std::int64_t>(crs.entries[begin + i]) - sector;
           if (apart >= 0 && apart < elements_per_sector) ++mine;
         },
         count);
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
-      Kokkos::atomic_add(counts + Layout::far_sum, static_cast<std::int64_t>(Layout::one / count));
+      Kokkos::atomic_add(counts + Layout::far_counts + sample, static_cast<std::int64_t>(count));
     });
   }
 };
@@ -478,9 +483,9 @@ inline void read_statistics(const std::int64_t* counts, std::int64_t sector_samp
     result.block_fill[static_cast<std::size_t>(b)] = Layout::one * static_cast<double>(block_samples) /
                                                      static_cast<double>(sums[b]) /
                                                      static_cast<double>(b * b);
-  if (far_samples > 0)
-    result.far_sectors_per_entry =
-        static_cast<double>(counts[Layout::far_sum]) / (Layout::one * static_cast<double>(far_samples));
+  for (std::int64_t i = 0; i < far_samples; ++i)
+    result.far_sectors_per_entry +=
+        1 / (static_cast<double>(far_samples) * static_cast<double>(counts[Layout::far_counts + i]));
 }
 
 }  // namespace Impl
@@ -542,7 +547,8 @@ MatrixStatistics matrix_statistics(const ExecutionSpace& exec, const Crs& crs, d
 
   const bool x_is_large =
       static_cast<double>(result.columns) * sizeof(typename Crs::non_const_value_type) > 0.5 * cache_bytes;
-  const std::int64_t far_samples = x_is_large ? std::min<std::int64_t>(result.entries, gpu ? 128 : 8) : 0;
+  const std::int64_t far_samples =
+      x_is_large ? std::min<std::int64_t>(result.entries, gpu ? Layout::far_samples : 8) : 0;
   if (x_is_large) {
     const Far far{views, result.entries, far_samples, per_sector, counts.data()};
     Kokkos::parallel_for(Impl::label("far_samples", name), far.policy(exec), far);
