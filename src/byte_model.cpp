@@ -42,9 +42,9 @@ struct ByteModel::Kernels {
   /// Loads a permutation, and stores sums where that says.
   static constexpr Kernel sell_sorted = {65, 6.5, 137, 48e9, 1.5};
   static constexpr Kernel sell_lanes = {80, 8.1, 163, 48e9, 1.5};
-  static constexpr Kernel jds = {68, 5.6, 160, 48e9, 1.5};
+  static constexpr Kernel jds = {30, 4, 250, 48e9, 1.5};
   /// JDS with slices to look up.
-  static constexpr Kernel jds_ell = {100, 6.1, 150, 48e9, 1.5};
+  static constexpr Kernel jds_ell = {71, 5.3, 230, 48e9, 1.5};
   /// Loads of all diagonals are independent: few instructions a step.
   static constexpr Kernel diagonals = {32, 0.6, 100};
   static constexpr Kernel blocks = {35, 6.2, 302, 29e9, 1.5};
@@ -127,9 +127,10 @@ double ByteModel::seconds(const Kernel& kernel, const Work& work, bool with_vect
       (work.bytes + (with_vectors ? x_bytes() + m_rows * m_scalar : 0)) / m_speed.read_bandwidth;
   if (m_speed.gpu.multiprocessors == 0) return memory * kernel.host;
   const double all = m_speed.gpu.multiprocessors;
-  return longest_of(memory, work.cache_bytes / (kernel.cache_bytes_per_second * all),
-                    1e-9 * (kernel.warp * work.warps + kernel.step * work.steps) / all) +
-         launch_seconds + 1e-9 * kernel.wait * work.longest_wait;
+  const double busy = longest_of(memory, work.cache_bytes / (kernel.cache_bytes_per_second * all),
+                                 1e-9 * (kernel.warp * work.warps + kernel.step * work.steps) / all);
+  const double wait = 1e-9 * kernel.wait * work.longest_wait;
+  return (work.longest_begins ? std::hypot(busy, wait) : busy + wait) + launch_seconds;
 }
 
 /// A conversion, as reads of the CRS matrix and writes of the result; kernels that copy run at a third of the
@@ -261,12 +262,9 @@ Prediction ByteModel::predict(const SellOptions& options) const {
 /// Rows sorted as a whole: those of one length are neighbours, from all over the matrix.
 Prediction ByteModel::of_sorted_rows(const Kernel& kernel) const {
   const std::vector<std::int64_t>& reaching = m_statistics.rows_reaching;
-  double together = 0;
   double counted = 0;
   double steps = 0;
   for (std::size_t k = 1; k + 1 < reaching.size(); ++k) {
-    const double rows = static_cast<double>(reaching[k] - reaching[k + 1]);
-    together += rows / m_rows * (rows * static_cast<double>(k) / m_entries);
     counted += static_cast<double>(reaching[k]);
     steps += std::ceil(static_cast<double>(reaching[k]) / warp_size);
   }
@@ -274,10 +272,11 @@ Prediction ByteModel::of_sorted_rows(const Kernel& kernel) const {
   work.bytes = entry_bytes() * m_entries + m_rows * m_ordinal;
   // Of rows that are far from each other lanes load permutation, lengths and x, and store y, in sectors of
   // their own.
-  work.cache_bytes = work.bytes + x_sector_bytes() + (1 - together) * 180 * m_rows;
+  work.cache_bytes = work.bytes + x_sector_bytes() + 244 * m_statistics.moved_rows * m_rows;
   work.warps = m_rows / warp_size;
   work.steps = steps + std::max(0.0, m_entries - counted) / warp_size;
   work.longest_wait = static_cast<double>(m_statistics.longest_row);
+  work.longest_begins = true;
   return prediction(kernel, work, work.bytes, 9);
 }
 

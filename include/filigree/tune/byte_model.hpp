@@ -72,6 +72,8 @@ class ByteModel {
     double warps = 0;
     double steps = 0;
     double longest_wait = 0;  ///< entries that one lane takes one after the other
+    /// Those rows come first, so that the others hide part of it.
+    bool longest_begins = false;
   };
   struct EllPart;
 

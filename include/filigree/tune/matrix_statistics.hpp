@@ -51,6 +51,9 @@ struct MatrixStatistics {
   /// The part of the slices of 32 rows whose entries lie in 65535 columns, and of those of sorted rows.
   double short_slices = 0;
   double sorted_short_slices = 0;
+  /// The part of the rows that would have no neighbour of their own 32-byte sector of y before them if all
+  /// were sorted by length.
+  double moved_rows = 0;
 
   /// 32-byte sectors of x that 4096 entries following each other in the CRS have their columns in, over the
   /// entries: what reaches a multiprocessor whose cache keeps x for a while.
@@ -100,107 +103,119 @@ struct StatisticsLayout {
   // The longest row.
   static constexpr std::int64_t longest = length_sums + length_sum_count;
   // Of windows of rows: room in sorted slices for six numbers of lanes, entries, slices, those that are
-  // short, sorted slices that are short.
+  // short, sorted slices that are short, rows, those that move.
   static constexpr std::int64_t window_sums = longest + 1;
   // Of samples: sectors, blocks of 1 to 16; and the entries that share the far sector of each.
-  static constexpr std::int64_t sample_sums = window_sums + 10;
+  static constexpr std::int64_t sample_sums = window_sums + 12;
   static constexpr std::int64_t far_counts = sample_sums + 1 + MatrixStatistics::largest_block;
   // Row and column of each sample.
   static constexpr std::int64_t far_samples = 32;
   static constexpr std::int64_t places = far_counts + far_samples;
   static constexpr std::int64_t histogram = places + 2 * samples;
-  static constexpr std::int64_t host_size = histogram + bins;
-  /// Rows of one length queue up at one counter: several histograms share them.
-  static constexpr std::int64_t histograms = 32;
-  static constexpr std::int64_t size = histogram + histograms * bins;
+  static constexpr std::int64_t size = histogram + bins;
 };
 
-/// Counts what depends on the row lengths alone, a lane 32 rows.
+/// Counts what depends on the row lengths alone: a team loads many of them as neighbours, then a lane looks
+/// at 32 rows. Whole numbers, so that the order of the teams does not matter.
 template <class ExecutionSpace, class Views>
 struct RowLengthStatistics {
-  using execution_space = ExecutionSpace;
-  using value_type = std::int64_t[];
-  using size_type = std::int64_t;
-  using Layout = StatisticsLayout;
+  static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
+  static constexpr int lanes = 128;
   static constexpr int group_rows = 32;
-  struct SumHistograms {};
+  static constexpr int team_rows = lanes * group_rows;
+  using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<gpu ? lanes : 1, 4>>;
+  using member_type = typename policy_type::member_type;
+  using scratch_type = Kokkos::View<int*, typename ExecutionSpace::scratch_memory_space,
+                                    Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  using Layout = StatisticsLayout;
+  /// Lanes look at the same place of their groups, which are an element apart from each other's banks.
+  static constexpr int stride = group_rows + 1;
+  static constexpr std::size_t scratch_elements = lanes * stride + Layout::bins;
 
   Views crs;
   std::int64_t row_count;
   std::int64_t* counts;
-  unsigned value_count = Layout::length_sum_count;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t group, std::int64_t* sums) const {
-    const std::int64_t first = group * group_rows;
-    const int count = static_cast<int>(row_count - first < group_rows ? row_count - first : group_rows);
-    std::int64_t longest_of_all = 0;
-    std::int64_t same = 0;
-    std::int64_t bin = 0;
-    bool all_same = count == group_rows;
-    for (int i = 0; i < count; ++i) {
-      const std::int64_t length = crs.end(first + i) - crs.begin(first + i);
+  policy_type policy(const ExecutionSpace& exec) const {
+    return policy_type(exec, static_cast<int>((row_count + team_rows - 1) / team_rows), gpu ? lanes : 1, 1)
+        .set_scratch_size(0, Kokkos::PerTeam(scratch_type::shmem_size(scratch_elements)));
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const member_type& team) const {
+    const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * team_rows;
+    const int count = static_cast<int>(row_count - first < team_rows ? row_count - first : team_rows);
+    const scratch_type scratch(team.team_scratch(0), scratch_elements);
+    int* const lengths = scratch.data();
+    int* const histogram = lengths + lanes * stride;
+    // Of this lane.
+    std::int64_t sums[Layout::length_sum_count] = {};
+    std::int64_t longest = 0;
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(Layout::bins)),
+                         [&](const int bin) { histogram[bin] = 0; });
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, team_rows), [&](const int i) {
+      const std::int64_t length = i < count ? crs.end(first + i) - crs.begin(first + i) : 0;
       sums[0] += length * length;
-      if (length == 0) ++sums[1];
-      if (i > 0 && length != longest_of_all) all_same = false;
-      if (length > longest_of_all) longest_of_all = length;
-      const std::int64_t next = length < Layout::bins - 1 ? length : Layout::bins - 1;
+      if (length == 0 && i < count) ++sums[1];
+      if (length > longest) longest = length;
+      // Steps of it can be rounded up to 32 in an int.
+      lengths[i / group_rows * stride + i % group_rows] =
+          static_cast<int>(length < INT_MAX - 32 ? length : INT_MAX - 32);
+    });
+    team.team_barrier();
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, lanes), [&](const int group) {
+      const int rest = count - group * group_rows;
+      add_group(lengths + group * stride, rest < group_rows ? rest : group_rows, histogram, sums);
+    });
+    FILIGREE_UNROLL(26)
+    for (int j = 0; j < Layout::length_sum_count; ++j)
+      team.team_reduce(Kokkos::Sum<std::int64_t>(sums[j]));
+    team.team_reduce(Kokkos::Max<std::int64_t>(longest));
+    Kokkos::single(Kokkos::PerTeam(team), [&]() {
+      FILIGREE_UNROLL(26)
+      for (int j = 0; j < Layout::length_sum_count; ++j)
+        Kokkos::atomic_add(counts + Layout::length_sums + j, sums[j]);
+      Kokkos::atomic_fetch_max(counts + Layout::longest, longest);
+    });
+    team.team_barrier();
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(Layout::bins)), [&](const int bin) {
+      if (histogram[bin] > 0)
+        Kokkos::atomic_add(counts + Layout::histogram + bin, static_cast<std::int64_t>(histogram[bin]));
+    });
+  }
+
+ private:
+  /// The rows past `count` are of length 0, which adds no steps.
+  KOKKOS_FORCEINLINE_FUNCTION void add_group(const int* lengths, int count, int* histogram,
+                                             std::int64_t* sums) const {
+    // Of the last 1, 2, 4 to 32 rows.
+    int longest[6] = {};
+    int bin = 0;
+    int same = 0;
+    for (int i = 0; i < group_rows; ++i) {
+      const int length = lengths[i];
+      FILIGREE_UNROLL(6)
+      for (int g = 0; g < 6; ++g) {
+        if (length > longest[g]) longest[g] = length;
+        if ((i + 1) % (1 << g) != 0) continue;
+        FILIGREE_UNROLL(4)
+        for (int w = 0; w < 4; ++w) {
+          // As many lanes a row that 4 << w elements are those of 1 << g rows.
+          const int t = w + 2 - g;
+          if (t >= 0 && t < 6) sums[2 + 6 * w + t] += (longest[g] + (1 << t) - 1) >> t;
+        }
+        longest[g] = 0;
+      }
+      if (i >= count) continue;
+      // Rows of one length queue up at its counter, so they are counted first where they are neighbours.
+      const int next = length < static_cast<int>(Layout::bins) - 1 ? length : Layout::bins - 1;
       if (next != bin) {
-        add_to_histogram(group, bin, same);
+        if (same > 0) Kokkos::atomic_add(histogram + bin, same);
         bin = next;
         same = 0;
       }
       ++same;
     }
-    add_to_histogram(group, bin, same);
-    if (all_same)
-      add_equal_rows(longest_of_all, sums);
-    else
-      add_rows(first, count, sums);
-    // A longest row that is not up to date costs an operation, no more.
-    if (longest_of_all > counts[Layout::longest])
-      Kokkos::atomic_fetch_max(counts + Layout::longest, longest_of_all);
-  }
-
-  KOKKOS_INLINE_FUNCTION void operator()(SumHistograms, const std::int64_t bin) const {
-    for (std::int64_t copy = 1; copy < Layout::histograms; ++copy)
-      counts[Layout::histogram + bin] += counts[Layout::histogram + copy * Layout::bins + bin];
-  }
-
- private:
-  /// Adds the steps of 32 rows of one length, which many matrices have.
-  KOKKOS_FORCEINLINE_FUNCTION void add_equal_rows(std::int64_t length, std::int64_t* sums) const {
-    FILIGREE_UNROLL(6)
-    for (int t = 0; t < 6; ++t) {
-      FILIGREE_UNROLL(4)
-      for (int w = 0; w < 4; ++w)
-        if (t <= w + 2) sums[2 + 6 * w + t] += group_rows / ((4 << w) >> t) * ((length + (1 << t) - 1) >> t);
-    }
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION void add_rows(std::int64_t first, int count, std::int64_t* sums) const {
-    std::int64_t longest[4][6] = {};
-    for (int i = 0; i < count; ++i) {
-      const std::int64_t length = crs.end(first + i) - crs.begin(first + i);
-      FILIGREE_UNROLL(6)
-      for (int t = 0; t < 6; ++t) {
-        const std::int64_t steps = (length + (1 << t) - 1) >> t;
-        FILIGREE_UNROLL(4)
-        for (int w = 0; w < 4; ++w) {
-          if (t > w + 2) continue;
-          if (steps > longest[w][t]) longest[w][t] = steps;
-          if (i % ((4 << w) >> t) == ((4 << w) >> t) - 1 || i == count - 1) {
-            sums[2 + 6 * w + t] += longest[w][t];
-            longest[w][t] = 0;
-          }
-        }
-      }
-    }
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION void add_to_histogram(std::int64_t group, std::int64_t bin,
-                                                    std::int64_t rows) const {
-    if (rows > 0)
-      Kokkos::atomic_add(counts + Layout::histogram + group % Layout::histograms * Layout::bins + bin, rows);
+    if (same > 0) Kokkos::atomic_add(histogram + bin, same);
   }
 };
 
@@ -229,6 +244,7 @@ struct WindowStatistics {
   std::int64_t row_count;
   std::int64_t windows;
   std::int64_t sampled;
+  int elements_per_sector;
   std::int64_t* counts;
 
   /// Lengths take half an element.
@@ -259,36 +275,49 @@ struct WindowStatistics {
       Kokkos::atomic_add(counts + Layout::window_sums + 6, crs.end(first + count - 1) - crs.begin(first));
     });
     team.team_barrier();
-    Kokkos::parallel_for(Kokkos::TeamVectorRange(team, count), [&](const int i) {
-      const int length_of_row = lengths[i];
-      int place = 0;
-      FILIGREE_UNROLL(8)
-      for (int j = 0; j < count; ++j) {
-        const int other = lengths[j];
-        place += other > length_of_row || (other == length_of_row && j < i) ? 1 : 0;
-      }
-      const std::int64_t length = length_of_row;
-      if (place % slice == 0) {
-        const std::int64_t rows = count - place < slice ? count - place : slice;
-        for (int t = 0; t < 6; ++t)
-          Kokkos::atomic_add(counts + Layout::window_sums + t, rows * ((length + (1 << t) - 1) >> t << t));
-        Kokkos::atomic_add(counts + Layout::window_sums + 7, std::int64_t(1));
-      }
-      // Where columns are sorted the ends are enough; else a few show what to expect.
-      constexpr std::int64_t looks = 8;
-      const std::int64_t begin = crs.begin(first + i);
-      std::int64_t least = INT64_MAX;
-      std::int64_t most = -1;
-      for (std::int64_t k = 0; k < looks && length > 0; ++k) {
-        const std::int64_t column =
-            static_cast<std::int64_t>(crs.entries[begin + k * (length - 1) / (looks - 1)]);
-        if (column < least) least = column;
-        if (column > most) most = column;
-      }
-      Kokkos::atomic_fetch_min(low + i / slice, least);
-      Kokkos::atomic_fetch_max(high + i / slice, most);
-      Kokkos::atomic_fetch_min(low + slices + place / slice, least);
-      Kokkos::atomic_fetch_max(high + slices + place / slice, most);
+    int moved = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamVectorRange(team, count),
+        [&](const int i, int& mine) {
+          const int length_of_row = lengths[i];
+          int place = 0;
+          int previous = -1;
+          FILIGREE_UNROLL(8)
+          for (int j = 0; j < count; ++j) {
+            const int other = lengths[j];
+            const bool is_before = other == length_of_row && j < i;
+            if (is_before) previous = j;
+            place += other > length_of_row || is_before ? 1 : 0;
+          }
+          if (previous < 0 || previous / elements_per_sector != i / elements_per_sector) ++mine;
+          const std::int64_t length = length_of_row;
+          if (place % slice == 0) {
+            const std::int64_t rows = count - place < slice ? count - place : slice;
+            for (int t = 0; t < 6; ++t)
+              Kokkos::atomic_add(counts + Layout::window_sums + t,
+                                 rows * ((length + (1 << t) - 1) >> t << t));
+            Kokkos::atomic_add(counts + Layout::window_sums + 7, std::int64_t(1));
+          }
+          // Where columns are sorted the ends are enough; else a few show what to expect.
+          constexpr std::int64_t looks = 8;
+          const std::int64_t begin = crs.begin(first + i);
+          std::int64_t least = INT64_MAX;
+          std::int64_t most = -1;
+          for (std::int64_t k = 0; k < looks && length > 0; ++k) {
+            const std::int64_t column =
+                static_cast<std::int64_t>(crs.entries[begin + k * (length - 1) / (looks - 1)]);
+            if (column < least) least = column;
+            if (column > most) most = column;
+          }
+          Kokkos::atomic_fetch_min(low + i / slice, least);
+          Kokkos::atomic_fetch_max(high + i / slice, most);
+          Kokkos::atomic_fetch_min(low + slices + place / slice, least);
+          Kokkos::atomic_fetch_max(high + slices + place / slice, most);
+        },
+        moved);
+    Kokkos::single(Kokkos::PerTeam(team), [&]() {
+      Kokkos::atomic_add(counts + Layout::window_sums + 10, static_cast<std::int64_t>(count));
+      Kokkos::atomic_add(counts + Layout::window_sums + 11, static_cast<std::int64_t>(moved));
     });
     team.team_barrier();
     Kokkos::parallel_for(Kokkos::TeamVectorRange(team, 2 * slices), [&](const int i) {
@@ -476,6 +505,8 @@ inline void read_statistics(const std::int64_t* counts, std::int64_t sector_samp
   result.short_slices = static_cast<double>(windows[8]) / static_cast<double>(windows[7]);
   result.sorted_short_slices = static_cast<double>(windows[9]) / static_cast<double>(windows[7]);
 
+  result.moved_rows = static_cast<double>(windows[11]) / static_cast<double>(windows[10]);
+
   const std::int64_t* sums = counts + Layout::sample_sums;
   result.sectors_per_entry =
       static_cast<double>(sums[0]) / (Layout::one * static_cast<double>(sector_samples));
@@ -509,7 +540,7 @@ MatrixStatistics matrix_statistics(const ExecutionSpace& exec, const Crs& crs, d
   using counts_type = Kokkos::View<std::int64_t*, typename Crs::device_type>;
   constexpr bool gpu = Impl::runs_on_gpu_v<ExecutionSpace>;
   constexpr const char* name = "statistics";
-  constexpr double sector_bytes = 32;
+  constexpr std::size_t sector_bytes = 32;
 
   MatrixStatistics result;
   result.rows = static_cast<std::int64_t>(crs.numRows());
@@ -523,23 +554,17 @@ MatrixStatistics matrix_statistics(const ExecutionSpace& exec, const Crs& crs, d
   const Views views(crs);
   const counts_type counts(Kokkos::view_alloc(exec, Impl::label("counts", name)),
                            static_cast<std::size_t>(Layout::size));
-  const std::int64_t groups = (result.rows + Lengths::group_rows - 1) / Lengths::group_rows;
   const Lengths lengths{views, result.rows, counts.data()};
-  Kokkos::parallel_reduce(
-      Impl::label("row_lengths", name), Impl::row_range<void>(exec, groups), lengths,
-      counts_type(counts,
-                  std::make_pair(Layout::length_sums, Layout::length_sums + Layout::length_sum_count)));
-  Kokkos::parallel_for(Impl::label("histogram", name),
-                       Impl::row_range<typename Lengths::SumHistograms>(exec, Layout::bins), lengths);
+  Kokkos::parallel_for(Impl::label("row_lengths", name), lengths.policy(exec), lengths);
 
+  const int per_sector =
+      std::max(1, static_cast<int>(sector_bytes / sizeof(typename Crs::non_const_value_type)));
   const std::int64_t windows = (result.rows + Windows::window - 1) / Windows::window;
-  const Windows sampled_windows{views, result.rows, windows, std::min<std::int64_t>(windows, gpu ? 128 : 8),
-                                counts.data()};
+  const Windows sampled_windows{
+      views, result.rows, windows, std::min<std::int64_t>(windows, gpu ? 128 : 8), per_sector, counts.data()};
   Kokkos::parallel_for(Impl::label("windows", name), sampled_windows.policy(exec), sampled_windows);
 
   const std::int64_t samples = std::min<std::int64_t>(result.entries, gpu ? Layout::samples : 256);
-  const auto per_sector = std::max<std::int64_t>(
-      1, static_cast<std::int64_t>(sector_bytes / sizeof(typename Crs::non_const_value_type)));
   const Samples entries{views, result.rows, result.entries, samples, per_sector, counts.data()};
   Kokkos::parallel_for(Impl::label("places", name), Impl::row_range<typename Samples::Places>(exec, samples),
                        entries);
@@ -554,8 +579,7 @@ MatrixStatistics matrix_statistics(const ExecutionSpace& exec, const Crs& crs, d
     Kokkos::parallel_for(Impl::label("far_samples", name), far.policy(exec), far);
   }
   exec.fence();
-  const auto host = Kokkos::create_mirror_view_and_copy(
-      Kokkos::HostSpace(), counts_type(counts, std::make_pair(std::int64_t(0), Layout::host_size)));
+  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), counts);
   Impl::read_statistics(host.data(), entries.sector_samples(), entries.block_samples(), far_samples, result);
 
   const int best = block_size > 0 ? block_size : result.best_block_size();
