@@ -40,7 +40,7 @@ struct ByteModel::Kernels {
   static constexpr Kernel ellpack = {48, 3, 137, 54e9, 1.5};
   static constexpr Kernel sell = {57, 6.5, 137, 48e9, 1.5};
   /// Loads a permutation, and stores sums where that says.
-  static constexpr Kernel sell_sorted = {65, 6.5, 137, 48e9, 1.5};
+  static constexpr Kernel sell_sorted = {63, 6.5, 137, 48e9, 1.5};
   static constexpr Kernel sell_lanes = {80, 8.1, 163, 48e9, 1.5};
   static constexpr Kernel jds = {30, 4, 250, 48e9, 1.5};
   /// JDS with slices to look up.

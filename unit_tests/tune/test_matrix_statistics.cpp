@@ -76,6 +76,43 @@ TEST(MatrixStatistics, CountsTheStepsOfTheLongestRowOfEachGroup) {
   EXPECT_EQ(s.group_steps[0][3], 0);
 }
 
+TEST(MatrixStatistics, CountsTheSameOverManyTeamsAsOneByOne) {
+  std::vector<std::int64_t> lengths(9001);
+  for (std::size_t row = 0; row < lengths.size(); ++row)
+    lengths[row] = static_cast<std::int64_t>(row * 7919 % 13 + (row % 1000 == 77 ? 40 : 0));
+  const MatrixStatistics s = statistics(with_lengths(lengths));
+  std::vector<std::int64_t> reaching(static_cast<std::size_t>(s.longest_row) + 2);
+  for (const std::int64_t length : lengths)
+    for (std::int64_t k = 0; k <= length; ++k)
+      ++reaching.at(static_cast<std::size_t>(k));
+  EXPECT_EQ(s.rows_reaching, reaching);
+  EXPECT_EQ(s.empty_rows, std::count(lengths.begin(), lengths.end(), 0));
+  for (std::size_t w = 0; w < 4; ++w)
+    for (std::size_t t = 0; t < w + 3; ++t) {
+      const std::size_t group = (std::size_t(4) << w) >> t;
+      std::int64_t steps = 0;
+      for (std::size_t first = 0; first < lengths.size(); first += group) {
+        const auto begin = lengths.begin() + static_cast<std::ptrdiff_t>(first);
+        const auto end =
+            lengths.begin() + static_cast<std::ptrdiff_t>(std::min(first + group, lengths.size()));
+        steps += (*std::max_element(begin, end) + (1 << t) - 1) >> t;
+      }
+      EXPECT_EQ(s.group_steps[w][t], steps) << w << ' ' << t;
+    }
+}
+
+TEST(MatrixStatistics, TellsWhichRowsLoseTheirNeighboursWhenSorted) {
+  // A sector of y has four rows: the first of each is alone, whatever comes before.
+  EXPECT_DOUBLE_EQ(statistics(with_lengths(std::vector<std::int64_t>(64, 3))).moved_rows, 0.25);
+  std::vector<std::int64_t> lengths(64);
+  for (std::size_t row = 0; row < lengths.size(); ++row)
+    lengths[row] = static_cast<std::int64_t>(row % 2 + 1);
+  EXPECT_DOUBLE_EQ(statistics(with_lengths(lengths)).moved_rows, 0.5);
+  for (std::size_t row = 0; row < lengths.size(); ++row)
+    lengths[row] = static_cast<std::int64_t>(row % 5);
+  EXPECT_DOUBLE_EQ(statistics(with_lengths(lengths)).moved_rows, 1);
+}
+
 TEST(MatrixStatistics, TellsWhatSortingSaves) {
   // Every 32nd row is long: each slice pads, and sorted one slice of 32 is long.
   std::vector<std::int64_t> lengths(1024, 2);
@@ -114,6 +151,9 @@ TEST(MatrixStatistics, FindsTheSectorsOfXThatEntriesShare) {
   const MatrixStatistics apart = statistics(device_crs(host));
   EXPECT_DOUBLE_EQ(apart.sectors_per_entry, 1);
   EXPECT_DOUBLE_EQ(apart.far_sectors_per_entry, 1);
+  // As many entries in each sector as rows.
+  const MatrixStatistics same = statistics(with_lengths(std::vector<std::int64_t>(500, 4)), 1);
+  EXPECT_DOUBLE_EQ(same.far_sectors_per_entry, 1 / 2000.0);
 }
 
 TEST(MatrixStatistics, FindsBlocksAndTheirDiagonals) {
