@@ -23,8 +23,8 @@ struct ByteModel::Kernel {
 
 /// Fitted on an H200 at 1.755 GHz to products of double with cold caches, one set of figures a kernel and
 /// none a matrix: to half of a folder of 213 real matrices repeated to 20M entries and to 12 generated ones
-/// (filigree_select --all FOLDER), crs_one_lane, jds, jds_ell and blocks then to all of them. Other types and
-/// other GPUs use them as they are.
+/// (filigree_select --all FOLDER), crs_one_lane, sell_sorted, jds, jds_ell and blocks then to all of them.
+/// Other types and other GPUs use them as they are.
 struct ByteModel::Kernels {
   /// Kokkos Kernels' CRS, T lanes a row by the mean row.
   static constexpr Kernel kokkos_kernels = {63, 3.5, 191, 20e9};
