@@ -160,7 +160,7 @@ void expect_right_on_two_instances(const Matrix& A, const HostMatrix<double>& ho
   EXPECT_TRUE(agrees(host_vectors(y2), reference(-0.5)));
 }
 
-/// A row over more shares than the second kernel has lanes for it, between short ones.
+/// A row over more shares than are added up apart from each other, between short ones.
 TEST(VeryLongRow, IsSummedWhole) {
   HostMatrix<double> host(5, 1000);
   Random random(3);
@@ -199,8 +199,8 @@ TEST(ManyShares, MultiplyEveryRowOnce) {
   expect_right(Filigree::convert<Filigree::CrsKernelMatrix>(crs));
 }
 
-/// Shares begin with rows where these have at most 512 entries, so that one kernel does all.
-TEST(SmallMatrix, IsOneKernelWhereNoRowIsLong) {
+/// Shares begin with rows where these have at most 512 entries, and the last share joins the others.
+TEST(SmallMatrix, IsOneKernel) {
   HostMatrix<double> host(900, 600);
   Random random(9);
   for (std::size_t row = 0; row < 900; ++row)
@@ -220,8 +220,12 @@ TEST(SmallMatrix, IsOneKernelWhereNoRowIsLong) {
   expect_kernels(Filigree::convert<Filigree::CrsKernelMatrix>(crs), 1);
   host.rows[450].resize(2049, {3, 1.0});
   const auto with_long_row = device_crs(host);
-  expect_kernels(Filigree::convert<Filigree::CooMatrix>(with_long_row), 2);
-  expect_kernels(Filigree::convert<Filigree::CrsKernelMatrix>(with_long_row), 2);
+  expect_kernels(Filigree::convert<Filigree::CooMatrix>(with_long_row), 1);
+  expect_kernels(Filigree::convert<Filigree::CrsKernelMatrix>(with_long_row), 1);
+  host.rows[450].resize((1 << 20) + 1, {3, 1.0});
+  const auto large = device_crs(host);
+  expect_kernels(Filigree::convert<Filigree::CooMatrix>(large), 2);
+  expect_kernels(Filigree::convert<Filigree::CrsKernelMatrix>(large), 2);
 }
 
 TEST(OwnCarry, KeepsProductsApart) {

@@ -4,9 +4,10 @@
 // product of COO and of the balanced CRS kernel. A share is what one team multiplies. It begins with a row
 // where that is near, so that just long rows are cut. A row inside a share is summed and stored there; of one
 // that is cut each share carries its partial sum out to a small array, and a second kernel, where there are
-// such rows, adds these in an order of its own that is fixed. No atomics: the same bits on every run.
-// (That the last share of a row to arrive adds them, after a fence and a count a share, takes longer than the
-// second kernel: memplus 158 times along the diagonal, H200, 0.122 ms in place of 0.107.)
+// such rows, adds these in an order of its own that is fixed: the same bits on every run. Of small matrices
+// the share that ends last does that, in place of a second kernel; which one it is makes no difference.
+// (For large ones a fence and a count a share take longer than the second kernel: memplus 158 times along the
+// diagonal, H200, 0.122 ms in place of 0.107.)
 //
 // Source: segmented sums over COO, Bell and Garland 2009, section 4.3, as papers 001 and 002 use them; the
 // carry in place of their serial third kernel is ours.
@@ -59,15 +60,16 @@ struct ShareLaunch {
   static constexpr std::int64_t share = lanes * entries_per_lane;
   using member_type = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
 
-  /// A share begins up to this many entries early to begin with a row, so shorter rows are never cut, and a
-  /// matrix without longer ones needs no second kernel. 0 for large matrices, whose shares begin with
-  /// multiples of 2048: there a second kernel costs little, and a team that first has to load where its share
-  /// begins costs more (memplus 158 times along the diagonal: 0.1225 ms in place of 0.1109, H200).
-  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t slack(std::int64_t entry_count) {
-    return entry_count <= (1 << 20) ? 512 : 0;
+  /// Entries of a matrix that is small.
+  static constexpr std::int64_t most_aligned = std::int64_t(1) << 20;
+  /// A share begins up to this many entries early to begin with a row, so shorter rows are never cut. 0 for
+  /// large matrices, whose shares begin with multiples of 2048: a team that first has to load where its share
+  /// begins costs more there (memplus 158 times along the diagonal: 0.1225 ms in place of 0.1109, H200).
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr std::int64_t slack(std::int64_t entry_count) {
+    return entry_count <= most_aligned ? 512 : 0;
   }
   /// Entries from where one share begins, or would without its row, to where the next does.
-  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t pitch(std::int64_t entry_count) {
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr std::int64_t pitch(std::int64_t entry_count) {
     return share - slack(entry_count);
   }
   static std::int64_t shares(std::int64_t entry_count) {
@@ -75,8 +77,9 @@ struct ShareLaunch {
   }
 };
 
-/// The partial sums that shares carry out, two a share, for up to 16 columns of the widest scalar type.
-/// Memory of the matrix, as spmv must not allocate.
+/// The partial sums that shares carry out, two a share, for up to 16 columns of the widest scalar type. The
+/// last element counts the shares that have ended, as an int that is 0 between products. Memory of the
+/// matrix, as spmv must not allocate.
 template <class Device>
 using carry_t = Kokkos::View<Kokkos::complex<double>*, Device>;
 
@@ -84,7 +87,7 @@ constexpr int most_carried_columns = 16;
 
 template <class ExecutionSpace>
 std::int64_t carry_elements(std::int64_t entry_count) {
-  return ShareLaunch<ExecutionSpace>::shares(entry_count) * 2 * most_carried_columns;
+  return ShareLaunch<ExecutionSpace>::shares(entry_count) * 2 * most_carried_columns + 1;
 }
 /// Bytes of share_begins, carry and cut_rows.
 template <class ExecutionSpace>
@@ -97,7 +100,8 @@ std::int64_t share_bytes(std::int64_t entry_count) {
 }
 template <class ExecutionSpace, class Device>
 carry_t<Device> allocate_carry(const ExecutionSpace& exec, const char* format, std::int64_t entry_count) {
-  return allocate_view<carry_t<Device>>(exec, "carry", format, carry_elements<ExecutionSpace>(entry_count));
+  return carry_t<Device>(Kokkos::view_alloc(exec, label("carry", format)),
+                         static_cast<std::size_t>(carry_elements<ExecutionSpace>(entry_count)));
 }
 
 /// The first entry of a share.
@@ -182,12 +186,13 @@ void find_cut_rows(const ExecutionSpace& exec, const char* format, const Entries
   exec.fence();
 }
 
-/// Where the partial sums are.
+/// Where the partial sums are, and how many shares have ended.
 template <class Accumulator>
 struct Carry {
   static_assert(sizeof(Accumulator) <= sizeof(Kokkos::complex<double>),
                 "Filigree::spmv: sums wider than complex<double> have no place in the carry.");
   Accumulator* data;
+  int* ended;
 
   /// Of the row that enters a share from the one before it.
   KOKKOS_FORCEINLINE_FUNCTION Accumulator& head(std::int64_t share, int column) const {
@@ -201,9 +206,10 @@ struct Carry {
 
 /// Stores the sums of all rows that lie in one share and carries out the others.
 ///
-/// RowAligned is whether shares begin with rows where they can (share_begins), and teams behind those of the
-/// shares scale the rows without entries. Else shares begin with multiples of 2048 and JoinShares scales
-/// those rows: a load less before all others, and few enough registers for six teams an SM.
+/// RowAligned is whether shares begin with rows where they can (share_begins), the last one to end joins the
+/// cut rows, and teams behind those of the shares scale the rows without entries. Else shares begin with
+/// multiples of 2048 and JoinShares does the rest: a load less before all others, and few enough registers
+/// for six teams an SM.
 template <class ExecutionSpace, class Entries, class Operands, bool Conjugate, bool RowAligned>
 struct ShareSpmv {
   using launch = ShareLaunch<ExecutionSpace>;
@@ -213,6 +219,8 @@ struct ShareSpmv {
   Operands operands;
   Carry<accumulator_type> carry;
   std::int64_t shares;
+  const std::int64_t* cut_rows;
+  std::int64_t cut_row_count;
   const typename Entries::ordinal_type* empty_rows;
   std::int64_t empty_row_count;
 
@@ -322,10 +330,9 @@ struct ShareSpmv {
   /// On a GPU. All loads of values and columns are of neighbouring lanes, the products go through scratch
   /// memory, and each lane then sums consecutive ones: the row that enters from the lane before is its head,
   /// rows that lie in it are stored, and the lane in which a row begins adds the heads that follow.
-  KOKKOS_INLINE_FUNCTION void device_share(const typename launch::member_type& team, const std::int64_t share,
-                                           const std::int64_t begin, const std::int64_t end) const {
-    Scratch& scratch =
-        *static_cast<Scratch*>(team.team_shmem().get_shmem_aligned(sizeof(Scratch), alignof(Scratch)));
+  KOKKOS_INLINE_FUNCTION void device_share(const typename launch::member_type& team, Scratch& scratch,
+                                           const std::int64_t share, const std::int64_t begin,
+                                           const std::int64_t end) const {
     const int lane = team.team_rank();
     const int count = static_cast<int>(end - begin);
     const std::int64_t first_row = entries.first_row(share);
@@ -452,6 +459,65 @@ struct ShareSpmv {
         });
   }
 
+  /// Counts this share. Whether it is the last, so that the team sees what all others have carried out.
+  KOKKOS_INLINE_FUNCTION bool ends_last(const typename launch::member_type& team) const {
+    Kokkos::memory_fence();
+    team.team_barrier();
+    int is_last = 0;
+    Kokkos::single(
+        Kokkos::PerTeam(team),
+        [&](int& mine) {
+          mine = Kokkos::atomic_fetch_add(carry.ended, 1) == static_cast<int>(shares) - 1 ? 1 : 0;
+          if (mine != 0) *carry.ended = 0;
+        },
+        is_last);
+    Kokkos::memory_fence();
+    return is_last != 0;
+  }
+
+  /// Heads of a cut row that are added up apart from each other, as by the lanes of JoinShares.
+  static constexpr int ways = 8;
+
+  /// Stores the sum of a cut row; the sums that shares carried out are `stride` apart.
+  KOKKOS_FORCEINLINE_FUNCTION void join(const accumulator_type* carried, const std::int64_t stride,
+                                        const std::int64_t cut_row, const int column) const {
+    const std::int64_t first = cut_rows[2 * cut_row];
+    const std::int64_t last = cut_rows[2 * cut_row + 1];
+    accumulator_type sums[ways];
+    FILIGREE_UNROLL(8)
+    for (int way = 0; way < ways; ++way)
+      sums[way] = accumulator_type(0);
+    for (std::int64_t share = first + 1; share <= last; share += ways) {
+      FILIGREE_UNROLL(8)
+      for (int way = 0; way < ways; ++way)
+        if (share + way <= last) sums[way] += carried[2 * (share + way) * stride];
+    }
+    const accumulator_type rest =
+        ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+    operands.store(carried[(2 * first + 1) * stride] + rest, entries.first_row(last), column);
+  }
+
+  /// On a GPU by way of scratch memory, as a lane alone would wait for each sum of a long row.
+  KOKKOS_INLINE_FUNCTION void join_cut_rows(const typename launch::member_type& team,
+                                            [[maybe_unused]] Scratch* scratch) const {
+    static_assert(!launch::gpu || 2 * (launch::most_aligned / launch::pitch(1) + 1) <= launch::share,
+                  "What shares carry out has no room in the scratch memory.");
+    for (int c = 0; c < Operands::most_columns && operands.has(c); ++c) {
+      const accumulator_type* carried = carry.data + c;
+      std::int64_t stride = most_carried_columns;
+      if constexpr (launch::gpu) {
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(2 * shares)),
+                             [&](const int i) { scratch->products[i] = carried[i * most_carried_columns]; });
+        team.team_barrier();
+        carried = scratch->products;
+        stride = 1;
+      }
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(cut_row_count)),
+                           [&](const int i) { join(carried, stride, i, c); });
+      team.team_barrier();
+    }
+  }
+
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
     const std::int64_t share = team.league_rank();
     if constexpr (RowAligned)
@@ -466,12 +532,17 @@ struct ShareSpmv {
       begin = entries.share_begins[share];
       end = entries.share_begins[share + 1];
     }
-    if constexpr (launch::gpu)
-      device_share(team, share, begin, end);
-    else if (operands.x.has_unit_stride())
+    Scratch* scratch = nullptr;
+    if constexpr (launch::gpu) {
+      scratch = static_cast<Scratch*>(team.team_shmem().get_shmem_aligned(sizeof(Scratch), alignof(Scratch)));
+      device_share(team, *scratch, share, begin, end);
+    } else if (operands.x.has_unit_stride()) {
       host_share<true>(share, begin, end);
-    else
+    } else {
       host_share<false>(share, begin, end);
+    }
+    if constexpr (RowAligned)
+      if (cut_row_count > 0 && ends_last(team)) join_cut_rows(team, scratch);
   }
 };
 
@@ -537,7 +608,7 @@ struct JoinShares {
   }
 };
 
-/// Modes N and C. One kernel for matrices of up to 2^20 entries whose rows are not cut, or two.
+/// Modes N and C. One kernel for matrices of up to 2^20 entries, else two where rows are cut or empty.
 template <class ExecutionSpace, class Entries, class Operands, class Matrix>
 void share_spmv(const ExecutionSpace& exec, const std::string& name, const std::string& join_name, Mode mode,
                 const Entries& entries, const Operands& operands, const Matrix& A) {
@@ -545,7 +616,8 @@ void share_spmv(const ExecutionSpace& exec, const std::string& name, const std::
   using Launch = ShareLaunch<ExecutionSpace>;
   using Join = JoinShares<ExecutionSpace, Entries, Operands>;
   using accumulator_type = typename Operands::accumulator_type;
-  const Carry<accumulator_type> carry{reinterpret_cast<accumulator_type*>(A.carry.data())};
+  const Carry<accumulator_type> carry{reinterpret_cast<accumulator_type*>(A.carry.data()),
+                                      reinterpret_cast<int*>(A.carry.data() + A.carry.extent(0) - 1)};
   const std::int64_t empty_row_count = static_cast<std::int64_t>(A.empty_rows.extent(0));
   const bool row_aligned = A.share_begins.extent(0) > 0;
   const std::int64_t shares = row_aligned ? static_cast<std::int64_t>(A.share_begins.extent(0)) - 1
@@ -557,7 +629,8 @@ void share_spmv(const ExecutionSpace& exec, const std::string& name, const std::
     auto policy = typename Kernel::policy_type(exec, static_cast<int>(teams), Launch::lanes, 1);
     policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Kernel::scratch_bytes + 16)));
     Kokkos::parallel_for(name, policy,
-                         Kernel{entries, operands, carry, shares, A.empty_rows.data(), empty_row_count});
+                         Kernel{entries, operands, carry, shares, A.cut_rows.data(), A.cut_row_count,
+                                A.empty_rows.data(), empty_row_count});
   };
   with_mode<typename Entries::scalar_type>(mode, [&](auto, auto conjugate) {
     if (row_aligned)
@@ -565,15 +638,10 @@ void share_spmv(const ExecutionSpace& exec, const std::string& name, const std::
     else
       launch(conjugate, std::false_type());
   });
-  const Join join{entries,
-                  operands,
-                  carry,
-                  A.cut_rows.data(),
-                  A.cut_row_count,
-                  A.empty_rows.data(),
-                  row_aligned ? 0 : empty_row_count};
-  if (join.cut_row_count > 0 || join.empty_row_count > 0)
-    Kokkos::parallel_for(join_name, join.policy(exec), join);
+  if (row_aligned || (A.cut_row_count == 0 && empty_row_count == 0)) return;
+  const Join join{entries,        operands, carry, A.cut_rows.data(), A.cut_row_count, A.empty_rows.data(),
+                  empty_row_count};
+  Kokkos::parallel_for(join_name, join.policy(exec), join);
 }
 
 }  // namespace Impl

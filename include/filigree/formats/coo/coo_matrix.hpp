@@ -35,8 +35,8 @@ struct CooOptions : ConvertOptions {};
 /// the partial sums of rows that shares have in common; cut_rows has the first and the last share of each of
 /// these: products of the same object on several execution space instances at once would mix them, so each
 /// wants a copy from with_own_carry().
-/// Bytes: entries * (sizeof(Scalar) + 2 * sizeof(Ordinal)), empty rows * sizeof(Ordinal), and 528 for each
-/// share; with share_begins 8 for each share more and for the end.
+/// Bytes: entries * (sizeof(Scalar) + 2 * sizeof(Ordinal)), empty rows * sizeof(Ordinal), 528 for each share
+/// and 16; with share_begins 8 for each share more and for the end.
 ///
 /// Source: Kirk and Hwu, chapter 10, section 10.4; Liu, Yu, Chen, Hsieh and Shao 2012, section 2.1.
 ///
@@ -102,8 +102,8 @@ class CooMatrix {
   entries_type empty_rows;   ///< rows without entries, ascending
   shares_type share_begins;  ///< first entry of each share, and the number of entries; or none
   shares_type cut_rows;      ///< rows of several shares, first and last share of each; room for one a share
-  std::int64_t cut_row_count = 0;  ///< how many there are; a second kernel adds their partial sums
-  carry_type carry;                ///< partial sums of a product
+  std::int64_t cut_row_count = 0;  ///< how many there are
+  carry_type carry;                ///< partial sums of a product, and at the end how many shares have ended
 
  private:
   Ordinal m_rows = 0;

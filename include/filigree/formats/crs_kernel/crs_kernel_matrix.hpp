@@ -130,8 +130,8 @@ class CrsKernelMatrix {
   row_list_type empty_rows;  ///< rows without entries, ascending
   shares_type share_begins;  ///< first entry of each share, and the number of entries; or none
   shares_type cut_rows;      ///< rows of several shares, first and last share of each; room for one a share
-  std::int64_t cut_row_count = 0;  ///< how many there are; a second kernel adds their partial sums
-  carry_type carry;                ///< partial sums of a product
+  std::int64_t cut_row_count = 0;  ///< how many there are
+  carry_type carry;                ///< partial sums of a product, and at the end how many shares have ended
 
  private:
   CrsKernel m_kernel = CrsKernel::balanced;
