@@ -271,8 +271,9 @@ Prediction ByteModel::of_sorted_rows(const Kernel& kernel) const {
   Work work;
   work.bytes = entry_bytes() * m_entries + m_rows * m_ordinal;
   // Of rows that are far from each other lanes load permutation, lengths and x, and store y, in sectors of
-  // their own.
-  work.cache_bytes = work.bytes + x_sector_bytes() + 244 * m_statistics.moved_rows * m_rows;
+  // their own. Some of that rows have to themselves anyway.
+  const double moved = std::max(0.0, m_statistics.moved_rows - m_scalar / 32);
+  work.cache_bytes = work.bytes + x_sector_bytes() + (61 + 244 * moved) * m_rows;
   work.warps = m_rows / warp_size;
   work.steps = steps + std::max(0.0, m_entries - counted) / warp_size;
   work.longest_wait = static_cast<double>(m_statistics.longest_row);

@@ -15,6 +15,7 @@ using namespace FiligreeTest;
 using Filigree::MatrixStatistics;
 
 constexpr double cache = 1e6;
+constexpr bool runs_on_host = !Filigree::Impl::runs_on_gpu_v<ExecutionSpace>;
 
 template <class Matrix>
 MatrixStatistics statistics(const Matrix& crs, double cache_bytes = cache, int block_size = 0) {
@@ -77,15 +78,22 @@ TEST(MatrixStatistics, CountsTheStepsOfTheLongestRowOfEachGroup) {
 }
 
 TEST(MatrixStatistics, CountsTheSameOverManyTeamsAsOneByOne) {
+  // Some rows like their neighbours, some not.
   std::vector<std::int64_t> lengths(9001);
   for (std::size_t row = 0; row < lengths.size(); ++row)
-    lengths[row] = static_cast<std::int64_t>(row * 7919 % 13 + (row % 1000 == 77 ? 40 : 0));
+    lengths[row] = static_cast<std::int64_t>(row / (row % 64 + 1) * 7919 % 13 + (row % 1000 == 77 ? 40 : 0));
   const MatrixStatistics s = statistics(with_lengths(lengths));
-  std::vector<std::int64_t> reaching(static_cast<std::size_t>(s.longest_row) + 2);
-  for (const std::int64_t length : lengths)
+  const std::int64_t longest = *std::max_element(lengths.begin(), lengths.end());
+  std::vector<std::int64_t> reaching(static_cast<std::size_t>(longest) + 2);
+  double squares = 0;
+  for (const std::int64_t length : lengths) {
     for (std::int64_t k = 0; k <= length; ++k)
-      ++reaching.at(static_cast<std::size_t>(k));
+      ++reaching[static_cast<std::size_t>(k)];
+    squares += static_cast<double>(length * length);
+  }
+  EXPECT_EQ(s.longest_row, longest);
   EXPECT_EQ(s.rows_reaching, reaching);
+  EXPECT_DOUBLE_EQ(s.row_deviation, std::sqrt(squares / 9001 - s.mean_row() * s.mean_row()));
   EXPECT_EQ(s.empty_rows, std::count(lengths.begin(), lengths.end(), 0));
   for (std::size_t w = 0; w < 4; ++w)
     for (std::size_t t = 0; t < w + 3; ++t) {
@@ -151,9 +159,21 @@ TEST(MatrixStatistics, FindsTheSectorsOfXThatEntriesShare) {
   const MatrixStatistics apart = statistics(device_crs(host));
   EXPECT_DOUBLE_EQ(apart.sectors_per_entry, 1);
   EXPECT_DOUBLE_EQ(apart.far_sectors_per_entry, 1);
-  // As many entries in each sector as rows.
-  const MatrixStatistics same = statistics(with_lengths(std::vector<std::int64_t>(500, 4)), 1);
-  EXPECT_DOUBLE_EQ(same.far_sectors_per_entry, 1 / 2000.0);
+}
+
+TEST(MatrixStatistics, LooksThroughAMillionEntriesForAFarSector) {
+  // All entries in one sector of x: a sample finds all of its million, or all that are left behind it.
+  constexpr std::int64_t million = 1 << 20;
+  constexpr std::int64_t rest = 40016;
+  const auto crs = with_lengths(std::vector<std::int64_t>((million + rest) / 4, 4));
+  const std::int64_t samples = runs_on_host ? 8 : 32;
+  double mean = 0;
+  for (std::int64_t i = 0; i < samples; ++i)
+    mean +=
+        1.0 /
+        static_cast<double>(Filigree::Impl::spread(i, samples, million + rest) < million ? million : rest) /
+        static_cast<double>(samples);
+  EXPECT_NEAR(statistics(crs, 1).far_sectors_per_entry, mean, 1e-9 * mean);
 }
 
 TEST(MatrixStatistics, FindsBlocksAndTheirDiagonals) {

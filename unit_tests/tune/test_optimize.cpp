@@ -236,6 +236,35 @@ TEST(Optimize, TriesTheNextWhereAMatrixTurnsOutTooLarge) {
   }
 }
 
+TEST(Optimize, TriesTheNextWhereAMatrixStoresMoreThanItsSamplesShowed) {
+  // Of 1024 rows one is long, which in sorted slices makes 32 long: but not where samples look.
+  constexpr std::int64_t windows = 600;
+  std::vector<bool> is_sampled(windows);
+  for (const std::int64_t samples : {8, 128})
+    for (std::int64_t i = 0; i < samples; ++i)
+      is_sampled[static_cast<std::size_t>(Filigree::Impl::spread(i, samples, windows))] = true;
+  HostMatrix<double> host(windows * 1024, 5000);
+  for (std::int64_t row = 0; row < host.row_count(); ++row) {
+    const bool is_long = !is_sampled[static_cast<std::size_t>(row / 1024)] && row % 1024 == 0;
+    for (std::int64_t k = 0; k < (is_long ? 200 : row % 2 + 2); ++k)
+      host.rows[static_cast<std::size_t>(row)].push_back({(row + k) % 5000, 1.0});
+  }
+  const auto crs = device_crs(host);
+  OptimizeOptions options = on_h200();
+  options.products = 1e6;
+  // A memory so slow that bytes decide.
+  options.speed.read_bandwidth = 1e11;
+  ASSERT_EQ(Filigree::predict_formats(crs, options).picked, "sell_sorted_short");
+  const auto refusal = [&](double ratio) {
+    options.max_storage_ratio = ratio;
+    const auto A = Filigree::optimize(crs, options);
+    EXPECT_EQ(A.selection().picked, "crs_balanced");
+    return A.selection().formats.front().refusal;
+  };
+  EXPECT_TRUE(holds(refusal(1.5), {"2.17323 times", "max_storage_ratio allows 1.5"}));
+  EXPECT_EQ(refusal(10), "stores more than its samples showed");
+}
+
 TEST(AnyMatrix, IsEachFormat) {
   const auto host = random_rows(200, 150, 20);
   const auto other = with_new_values(host, 8);

@@ -29,13 +29,13 @@ struct Prediction {
 ///   instructions   so many nanoseconds for each warp and for each step of it, a step being an entry for each
 ///                  of its lanes, spread over the multiprocessors
 ///
-/// and to these come the launch and what the longest row takes its lane, which nothing hides at the end. What
-/// the bytes, sectors, warps and steps of each format are stands with it in src/byte_model.cpp, beside the
-/// nanoseconds, which were measured on an H200. On a host it is the first of the three, times
-/// a figure of the kernel.
+/// and to these come the launch and what the longest row takes its lane: nothing hides that at the end, but
+/// for JDS, which begins with it. What the bytes, sectors, warps and steps of each format are stands with it
+/// in src/byte_model.cpp, beside the nanoseconds, which were fitted to products on an H200. On a host it is
+/// the first of the three, times a figure of the kernel.
 ///
-/// SELL is predicted for slices of 32 rows, and sorted for windows of 1024, whatever the options say; teams
-/// as conversions have them by default. Lanes and widths that no conversion takes throw
+/// SELL is predicted as it pads in slices of 32 rows, and sorted in windows of 1024, whatever the options
+/// say; teams as conversions have them by default. Lanes and widths that no conversion takes throw
 /// std::invalid_argument; block sizes without statistics have no prediction, which is infinite. The
 /// nanoseconds are those of products of double.
 ///

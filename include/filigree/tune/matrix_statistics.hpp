@@ -19,8 +19,9 @@
 namespace Filigree {
 
 /// What a CRS matrix is like, as far as the time of its products depends on it. Row lengths are counted, all
-/// of them; where columns matter the figures are of samples spread evenly over the matrix, the same on every
-/// run.
+/// of them; where sorting or columns matter the figures are of samples spread evenly over the matrix, the
+/// same on every run: of 128 windows of rows and some thousand entries, on a host of 8 windows and 256
+/// entries.
 struct MatrixStatistics {
   /// Of rows_reaching.
   static constexpr std::int64_t most_counted_length = 1024;
@@ -52,7 +53,7 @@ struct MatrixStatistics {
   double short_slices = 0;
   double sorted_short_slices = 0;
   /// The part of the rows that would have no neighbour of their own 32-byte sector of y before them if all
-  /// were sorted by length.
+  /// were sorted by length: where all have one length, that of the first rows of sectors.
   double moved_rows = 0;
 
   /// 32-byte sectors of x that 4096 entries following each other in the CRS have their columns in, over the
@@ -108,15 +109,16 @@ struct StatisticsLayout {
   // Of samples: sectors, blocks of 1 to 16; and the entries that share the far sector of each.
   static constexpr std::int64_t sample_sums = window_sums + 12;
   static constexpr std::int64_t far_counts = sample_sums + 1 + MatrixStatistics::largest_block;
-  // Row and column of each sample.
   static constexpr std::int64_t far_samples = 32;
+  // Row and column of each sample.
   static constexpr std::int64_t places = far_counts + far_samples;
   static constexpr std::int64_t histogram = places + 2 * samples;
   static constexpr std::int64_t size = histogram + bins;
 };
 
 /// Counts what depends on the row lengths alone: a team loads many of them as neighbours, then a lane looks
-/// at 32 rows. Whole numbers, so that the order of the teams does not matter.
+/// at 32 rows. Whole numbers, so that the order of the teams does not matter; rows of 2^31 entries and more
+/// take the steps of a shorter one.
 template <class ExecutionSpace, class Views>
 struct RowLengthStatistics {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
@@ -525,7 +527,8 @@ inline void read_statistics(const std::int64_t* counts, std::int64_t sector_samp
 /// cache_bytes is the size of the last cache before the memory. Diagonals are those of blocks of the given
 /// size, 1 to 16, or of best_block_size(); with counts_diagonals the entries are read once to count them,
 /// unless the samples lie on more than a format of diagonals has any use for, and 8 bytes a row are taken
-/// meanwhile. One copy of 74 KB comes to the host. Fences, and takes 330 KB while it runs.
+/// meanwhile. Where x takes over half of the cache, 32 stretches of a million entries are looked through too.
+/// One copy of 74 KB comes to the host. Fences, and takes as much while it runs.
 ///
 /// The matrix must be one (see ConvertOptions::check_input), or behaviour is undefined.
 template <class ExecutionSpace, class Crs>

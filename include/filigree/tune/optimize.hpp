@@ -58,9 +58,9 @@ double time_product(const ExecutionSpace& exec, const Any& A, const Vector& x, c
 }  // namespace Impl
 
 /// What the byte model says of each format of SelectableFormats and each member of its family for a CRS
-/// matrix on the device of exec: the first is the one that optimize() would take. Costs a read of the row
-/// map, a few small kernels and a copy of 74 KB, with check_input a read of the columns, and once in a
-/// process device_speed(). Fences. Throws as optimize() does.
+/// matrix on the device of exec: the first is the one that optimize() would take. Costs matrix_statistics(),
+/// with check_input a read of the matrix, and once in a process device_speed(). Fences. Throws as optimize()
+/// does.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, Selection> predict_formats(
     const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,

@@ -45,7 +45,8 @@ struct FormatPrediction {
 
 /// What optimize() found.
 struct Selection {
-  /// Ascending in total_seconds, those out of question by their prediction last.
+  /// Ascending in total_seconds as predicted, those out of question by their prediction last. One that turned
+  /// out to store more keeps its place.
   std::vector<FormatPrediction> formats;
   /// The name of the first, or of the one that was converted.
   std::string picked;
