@@ -34,13 +34,28 @@ struct RowKeys {
   }
 };
 
+/// Sorts keys in the scratch memory of a team, smallest first. All lanes call it.
+template <class Member, class Keys>
+KOKKOS_INLINE_FUNCTION void sort_in_team(const Member& team, const Keys& keys) {
+  team.team_barrier();
+#if FILIGREE_KOKKOS_SORTS_IN_TEAMS
+  Kokkos::Experimental::sort_team(team, keys);
+#else
+  // It is in the one or in the other namespace.
+  using namespace KokkosKernels;
+  using namespace KokkosKernels::Impl;
+  TeamBitonicSort<int, std::uint64_t>(keys.data(), static_cast<int>(keys.extent(0)), team);
+#endif
+  team.team_barrier();
+}
+
 /// Sorts the rows of small windows, a team a window, in its scratch memory.
 template <class ExecutionSpace, class Views, class Ordinal>
 struct SortWindows {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   static constexpr int lanes = gpu ? 256 : 1;
   /// Bits of a row's number in its window, which the keys end with, so that no two of them are the same.
-  static constexpr int row_bits = 11;
+  static constexpr int row_bits = 12;
   static constexpr std::int64_t largest_window = std::int64_t(1) << row_bits;
   using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<lanes, 1>>;
   using member_type = typename policy_type::member_type;
@@ -61,16 +76,7 @@ struct SortWindows {
       const std::int64_t shorter = longest - (crs.end(first + i) - crs.begin(first + i));
       keys(i) = (static_cast<std::uint64_t>(shorter) << row_bits) | static_cast<std::uint64_t>(i);
     });
-    team.team_barrier();
-#if FILIGREE_KOKKOS_SORTS_IN_TEAMS
-    Kokkos::Experimental::sort_team(team, keys);
-#else
-    // It is in the one or in the other namespace.
-    using namespace KokkosKernels;
-    using namespace KokkosKernels::Impl;
-    TeamBitonicSort<int, std::uint64_t>(keys.data(), count, team);
-#endif
-    team.team_barrier();
+    sort_in_team(team, keys);
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](const int i) {
       order[first + i] = static_cast<Ordinal>(
           first + static_cast<std::int64_t>(keys(i) & static_cast<std::uint64_t>(largest_window - 1)));

@@ -34,7 +34,7 @@ struct Prediction {
 /// in src/byte_model.cpp, beside the nanoseconds, which were fitted to products on an H200. On a host it is
 /// the first of the three, times a figure of the kernel.
 ///
-/// SELL is predicted as it pads in slices of 32 rows, and sorted in windows of 1024, whatever the options
+/// SELL is predicted as it pads in slices of 32 rows, and sorted in windows of 4096, whatever the options
 /// say; teams as conversions have them by default. Lanes and widths that no conversion takes throw
 /// std::invalid_argument; block sizes without statistics have no prediction, which is infinite. The
 /// nanoseconds are those of products of double.

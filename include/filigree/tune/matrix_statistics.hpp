@@ -14,7 +14,9 @@
 #include "filigree/core/launch.hpp"
 #include "filigree/core/region.hpp"
 #include "filigree/core/row_lengths.hpp"
+#include "filigree/core/sort_rows.hpp"
 #include "filigree/formats/cds/cds_convert.hpp"
+#include "filigree/formats/sell/sell_matrix.hpp"
 
 namespace Filigree {
 
@@ -46,7 +48,7 @@ struct MatrixStatistics {
   /// would have less than a row.
   std::array<std::array<std::int64_t, 6>, 4> group_steps = {};
 
-  /// Rows sorted by falling length in windows of 1024, in slices of 32, with 1 << t lanes a row: entries that
+  /// Rows sorted by falling length in windows of 4096, in slices of 32, with 1 << t lanes a row: entries that
   /// the slices have room for, over the entries of the matrix.
   std::array<double, 6> sorted_padding = {1, 1, 1, 1, 1, 1};
   /// The part of the slices of 32 rows whose entries lie in 65535 columns, and of those of sorted rows.
@@ -106,8 +108,9 @@ struct StatisticsLayout {
   // Of windows of rows: room in sorted slices for six numbers of lanes, entries, slices, those that are
   // short, sorted slices that are short, rows, those that move.
   static constexpr std::int64_t window_sums = longest + 1;
+  static constexpr std::int64_t window_sum_count = 12;
   // Of samples: sectors, blocks of 1 to 16; and the entries that share the far sector of each.
-  static constexpr std::int64_t sample_sums = window_sums + 12;
+  static constexpr std::int64_t sample_sums = window_sums + window_sum_count;
   static constexpr std::int64_t far_counts = sample_sums + 1 + MatrixStatistics::largest_block;
   static constexpr std::int64_t far_samples = 32;
   // Row and column of each sample.
@@ -229,17 +232,23 @@ KOKKOS_INLINE_FUNCTION std::int64_t spread(std::int64_t i, std::int64_t samples,
   return begin + static_cast<std::int64_t>(random % static_cast<std::uint64_t>(end - begin));
 }
 
-/// What sorting in windows of 1024 rows would give, and what spans slices have, of some windows.
+/// What sorting in windows would give, and what spans slices have, of some windows.
 template <class ExecutionSpace, class Views>
 struct WindowStatistics {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
-  static constexpr int window = 1024;
+  static constexpr int lanes = gpu ? 1024 : 1;
+  static constexpr int window = SellOptions::sorted_window;
   static constexpr int slice = 32;
   static constexpr int slices = window / slice;
-  using policy_type = Kokkos::TeamPolicy<ExecutionSpace>;
+  /// Rows of a slice that a lane looks at.
+  static constexpr int part = 8;
+  using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<lanes, 1>>;
   using member_type = typename policy_type::member_type;
-  using scratch_type = Kokkos::View<std::int64_t*, typename ExecutionSpace::scratch_memory_space,
+  template <class Element>
+  using scratch_type = Kokkos::View<Element*, typename ExecutionSpace::scratch_memory_space,
                                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  using keys_type = scratch_type<std::uint64_t>;
+  using columns_type = scratch_type<std::int64_t>;
   using Layout = StatisticsLayout;
 
   Views crs;
@@ -249,83 +258,92 @@ struct WindowStatistics {
   int elements_per_sector;
   std::int64_t* counts;
 
-  /// Lengths take half an element.
-  static constexpr std::size_t scratch_elements = window / 2 + 4 * slices;
-
   policy_type policy(const ExecutionSpace& exec) const {
-    return policy_type(exec, static_cast<int>(sampled), gpu ? window / 32 : 1, gpu ? 32 : 1)
-        .set_scratch_size(0, Kokkos::PerTeam(scratch_type::shmem_size(scratch_elements)));
+    return policy_type(exec, static_cast<int>(sampled), lanes, 1)
+        .set_scratch_size(
+            0, Kokkos::PerTeam(keys_type::shmem_size(window) + 2 * columns_type::shmem_size(2 * slices)));
+  }
+
+  /// Keys that sort rows by falling length, those of one length in their order.
+  static KOKKOS_FORCEINLINE_FUNCTION std::uint64_t key(std::int64_t length, int row) {
+    const std::int64_t counted = length < INT_MAX ? length : INT_MAX;
+    return static_cast<std::uint64_t>(INT_MAX - counted) * window + static_cast<std::uint64_t>(row);
+  }
+  static KOKKOS_FORCEINLINE_FUNCTION int row_of(std::uint64_t key) { return static_cast<int>(key % window); }
+  static KOKKOS_FORCEINLINE_FUNCTION std::int64_t length_of(std::uint64_t key) {
+    return INT_MAX - static_cast<std::int64_t>(key / window);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const member_type& team) const {
     const std::int64_t first = spread(team.league_rank(), sampled, windows) * window;
     const int count = static_cast<int>(row_count - first < window ? row_count - first : window);
-    const scratch_type scratch(team.team_scratch(0), scratch_elements);
-    int* lengths = reinterpret_cast<int*>(scratch.data());
+    const keys_type keys(team.team_scratch(0), static_cast<std::size_t>(count));
     // First and last column of each slice, of rows as they are and sorted.
-    std::int64_t* low = scratch.data() + window / 2;
-    std::int64_t* high = low + 2 * slices;
-    Kokkos::parallel_for(Kokkos::TeamVectorRange(team, count), [&](const int i) {
-      const std::int64_t length = crs.end(first + i) - crs.begin(first + i);
-      lengths[i] = static_cast<int>(length < INT_MAX ? length : INT_MAX);
+    const columns_type low(team.team_scratch(0), 2 * slices);
+    const columns_type high(team.team_scratch(0), 2 * slices);
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count),
+                         [&](const int i) { keys(i) = key(crs.end(first + i) - crs.begin(first + i), i); });
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, 2 * slices), [&](const int i) {
+      low(i) = INT64_MAX;
+      high(i) = -1;
     });
-    Kokkos::parallel_for(Kokkos::TeamVectorRange(team, 2 * slices), [&](const int i) {
-      low[i] = INT64_MAX;
-      high[i] = -1;
+    sort_in_team(team, keys);
+
+    // Of this lane.
+    std::int64_t sums[Layout::window_sum_count] = {};
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](const int place) {
+      const std::int64_t length = length_of(keys(place));
+      const int row = row_of(keys(place));
+      sums[6] += length;
+      ++sums[10];
+      const bool stays = place > 0 && length_of(keys(place - 1)) == length &&
+                         row_of(keys(place - 1)) / elements_per_sector == row / elements_per_sector;
+      if (!stays) ++sums[11];
+      if (place % slice != 0) return;
+      const std::int64_t rows = count - place < slice ? count - place : slice;
+      FILIGREE_UNROLL(6)
+      for (int t = 0; t < 6; ++t)
+        sums[t] += rows * ((length + (1 << t) - 1) >> t << t);
+      ++sums[7];
     });
-    Kokkos::single(Kokkos::PerTeam(team), [&]() {
-      Kokkos::atomic_add(counts + Layout::window_sums + 6, crs.end(first + count - 1) - crs.begin(first));
-    });
-    team.team_barrier();
-    int moved = 0;
-    Kokkos::parallel_reduce(
-        Kokkos::TeamVectorRange(team, count),
-        [&](const int i, int& mine) {
-          const int length_of_row = lengths[i];
-          int place = 0;
-          int previous = -1;
-          FILIGREE_UNROLL(8)
-          for (int j = 0; j < count; ++j) {
-            const int other = lengths[j];
-            const bool is_before = other == length_of_row && j < i;
-            if (is_before) previous = j;
-            place += other > length_of_row || is_before ? 1 : 0;
-          }
-          if (previous < 0 || previous / elements_per_sector != i / elements_per_sector) ++mine;
-          const std::int64_t length = length_of_row;
-          if (place % slice == 0) {
-            const std::int64_t rows = count - place < slice ? count - place : slice;
-            for (int t = 0; t < 6; ++t)
-              Kokkos::atomic_add(counts + Layout::window_sums + t,
-                                 rows * ((length + (1 << t) - 1) >> t << t));
-            Kokkos::atomic_add(counts + Layout::window_sums + 7, std::int64_t(1));
-          }
-          // Where columns are sorted the ends are enough; else a few show what to expect.
-          constexpr std::int64_t looks = 8;
-          const std::int64_t begin = crs.begin(first + i);
-          std::int64_t least = INT64_MAX;
-          std::int64_t most = -1;
-          for (std::int64_t k = 0; k < looks && length > 0; ++k) {
-            const std::int64_t column =
-                static_cast<std::int64_t>(crs.entries[begin + k * (length - 1) / (looks - 1)]);
-            if (column < least) least = column;
-            if (column > most) most = column;
-          }
-          Kokkos::atomic_fetch_min(low + i / slice, least);
-          Kokkos::atomic_fetch_max(high + i / slice, most);
-          Kokkos::atomic_fetch_min(low + slices + place / slice, least);
-          Kokkos::atomic_fetch_max(high + slices + place / slice, most);
-        },
-        moved);
-    Kokkos::single(Kokkos::PerTeam(team), [&]() {
-      Kokkos::atomic_add(counts + Layout::window_sums + 10, static_cast<std::int64_t>(count));
-      Kokkos::atomic_add(counts + Layout::window_sums + 11, static_cast<std::int64_t>(moved));
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, 2 * window / part), [&](const int task) {
+      const int places = task % (window / part) * part;
+      const bool sorted = task >= window / part;
+      std::int64_t least = INT64_MAX;
+      std::int64_t most = -1;
+      for (int place = places; place < places + part && place < count; ++place)
+        look_at(first + (sorted ? row_of(keys(place)) : place), least, most);
+      const int at = (sorted ? slices : 0) + places / slice;
+      Kokkos::atomic_fetch_min(&low(at), least);
+      Kokkos::atomic_fetch_max(&high(at), most);
     });
     team.team_barrier();
-    Kokkos::parallel_for(Kokkos::TeamVectorRange(team, 2 * slices), [&](const int i) {
-      if (i % slices * slice < count && high[i] - low[i] < 65535)
-        Kokkos::atomic_add(counts + Layout::window_sums + 8 + i / slices, std::int64_t(1));
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, 2 * slices), [&](const int i) {
+      if (i % slices * slice < count && high(i) - low(i) < 65535) ++sums[8 + i / slices];
     });
+    FILIGREE_UNROLL(12)
+    for (int j = 0; j < Layout::window_sum_count; ++j)
+      team.team_reduce(Kokkos::Sum<std::int64_t>(sums[j]));
+    Kokkos::single(Kokkos::PerTeam(team), [&]() {
+      FILIGREE_UNROLL(12)
+      for (int j = 0; j < Layout::window_sum_count; ++j)
+        Kokkos::atomic_add(counts + Layout::window_sums + j, sums[j]);
+    });
+  }
+
+ private:
+  /// The least and the most of a row's columns: where these are sorted the ends are enough, else a few show
+  /// what to expect.
+  KOKKOS_FORCEINLINE_FUNCTION void look_at(std::int64_t row, std::int64_t& least, std::int64_t& most) const {
+    constexpr std::int64_t looks = 8;
+    const std::int64_t begin = crs.begin(row);
+    const std::int64_t length = crs.end(row) - begin;
+    for (std::int64_t k = 0; k < looks && length > 0; ++k) {
+      const std::int64_t column =
+          static_cast<std::int64_t>(crs.entries[begin + k * (length - 1) / (looks - 1)]);
+      if (column < least) least = column;
+      if (column > most) most = column;
+    }
   }
 };
 

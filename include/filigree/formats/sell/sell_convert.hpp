@@ -182,7 +182,7 @@ inline void check_sell_options(const SellOptions& options) {
 }
 
 /// convert<SellMatrix>, its input checked. Fences exec to learn the number of padded entries, and, where rows
-/// are sorted or columns short, some more times. Sorting in windows of more than 2048 rows takes 24 bytes a
+/// are sorted or columns short, some more times. Sorting in windows of more than 4096 rows takes 24 bytes a
 /// row, 32 with 64-bit ordinals, while it runs.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const SellOptions& options,

@@ -31,6 +31,11 @@ struct SellOptions : ConvertOptions {
   /// Wants sorting_window = 0 and lanes_per_row = 1.
   bool one_length_per_slice = false;
 
+  /// The window of those variants that are sorted. Of 213 real matrices repeated to 20M entries the product
+  /// takes 1.7 % less than with 1024 rows in the median, and as much as with 32768, which do worse on some
+  /// and sort longer (H200).
+  static constexpr std::int64_t sorted_window = 4096;
+
   /// The members of the family that are worth a comparison.
   static std::vector<NamedOptions<SellOptions>> variants() {
     std::vector<NamedOptions<SellOptions>> result(1);
@@ -43,11 +48,10 @@ struct SellOptions : ConvertOptions {
       variant.options.short_columns = short_columns;
       result.push_back(variant);
     };
-    constexpr std::int64_t window = 1024;
-    add(1, window, false);
+    add(1, sorted_window, false);
     add(1, 1, true);
     for (const int lanes : {1, 2, 4, 8, 32})
-      add(lanes, window, true);
+      add(lanes, sorted_window, true);
     NamedOptions<SellOptions> sections;
     sections.name = "jds_ell";
     sections.options.sorting_window = 0;
