@@ -19,12 +19,15 @@ const FormatPrediction& Selection::pick() const {
 std::string Selection::explain() const {
   std::ostringstream out;
   out << std::left << std::setw(28) << "format" << std::right << std::setw(12) << "stores MB" << std::setw(14)
-      << "predicted ms" << std::setw(14) << "conversion ms" << (timed ? "   measured ms" : "") << '\n'
+      << "predicted ms" << std::setw(15) << "conversion ms" << std::setw(12) << "all ms"
+      << (timed ? "   measured ms" : "") << '\n'
       << std::fixed;
   for (const FormatPrediction& one : formats) {
-    out << std::left << std::setw(28) << one.name << std::right << std::setprecision(2) << std::setw(12)
+    const std::string name = one.name + (one.block_size > 1 ? " b=" + std::to_string(one.block_size) : "");
+    out << std::left << std::setw(28) << name << std::right << std::setprecision(2) << std::setw(12)
         << 1e-6 * one.prediction.storage_bytes << std::setprecision(4) << std::setw(14)
-        << 1e3 * one.prediction.seconds << std::setw(14) << 1e3 * one.prediction.conversion_seconds;
+        << 1e3 * one.prediction.seconds << std::setw(15) << 1e3 * one.prediction.conversion_seconds
+        << std::setprecision(2) << std::setw(12) << 1e3 * one.total_seconds << std::setprecision(4);
     if (one.measured_seconds > 0) out << std::setw(14) << 1e3 * one.measured_seconds;
     if (!one.refusal.empty()) out << "  " << one.refusal;
     out << '\n';
@@ -37,7 +40,7 @@ std::string Selection::explain() const {
   if (std::isfinite(products))
     out << "with its conversion "
         << (measured ? "the least of those that were timed for " : "predicted to take the least for ")
-        << std::setprecision(0) << products << " products, ";
+        << std::defaultfloat << std::setprecision(6) << products << " products, " << std::fixed;
   else
     out << (measured ? "the fastest of those that were timed, " : "predicted to be the fastest, ");
   out << std::setprecision(4) << 1e3 * (measured ? best.measured_seconds : best.prediction.seconds)
@@ -57,10 +60,13 @@ void check_optimize_options(const OptimizeOptions& options) {
     fail<std::invalid_argument>(function, ": options.block_size is ", options.block_size,
                                 "; it must be 1 to ", MatrixStatistics::largest_block,
                                 ", or 0 for the one that the matrix shows.");
-  if (!(options.most_bytes >= 0) || !(options.max_storage_ratio >= 0))
-    fail<std::invalid_argument>(function, ": options.most_bytes is ", options.most_bytes,
-                                " and options.max_storage_ratio is ", options.max_storage_ratio,
-                                "; neither must be negative.");
+  const auto check_not_negative = [&](const char* name, double value) {
+    if (!(value >= 0))
+      fail<std::invalid_argument>(function, ": options.", name, " is ", value, "; it must be at least 0.");
+  };
+  check_not_negative("most_bytes", options.most_bytes);
+  check_not_negative("max_storage_ratio", options.max_storage_ratio);
+  check_not_negative("speed.read_bandwidth", options.speed.read_bandwidth);
 }
 
 bool shares_crs(const std::string& format) {
@@ -100,13 +106,13 @@ void rank_formats(const OptimizeOptions& options, Selection& selection) {
     std::ostringstream why;
     why << std::fixed << std::setprecision(2);
     if (!std::isfinite(one.prediction.seconds))
-      why << "cannot hold this matrix";
+      why << "cannot hold this matrix" << (one.block_size > 1 ? ", or no blocks of that size" : "");
     else if (bytes > options.max_storage_ratio * selection.crs_bytes &&
              bytes > ConvertOptions::never_refused_bytes)
       why << bytes / selection.crs_bytes << " times the CRS matrix, " << options.max_storage_ratio
           << " are allowed";
     else if (bytes > options.most_bytes)
-      why << "more than the " << 1e-6 * options.most_bytes << " MB allowed";
+      why << "more than the " << std::setprecision(0) << options.most_bytes << " bytes allowed";
     one.refusal = why.str();
   }
   std::stable_sort(selection.formats.begin(), selection.formats.end(),

@@ -11,12 +11,12 @@ void print_table(std::ostream& out, std::vector<Row> rows) {
   std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) {
     return timed(a) && (!timed(b) || a.seconds < b.seconds);
   });
-  out << std::left << std::setw(22) << "format" << std::right << std::setw(12) << "time ms" << std::setw(10)
+  out << std::left << std::setw(28) << "format" << std::right << std::setw(12) << "time ms" << std::setw(10)
       << "GFLOP/s" << std::setw(10) << "GB/s" << std::setw(10) << "of read" << std::setw(10) << "vs KK"
       << std::setw(12) << "storage MB" << std::setw(12) << "conversion" << std::setw(12) << "refill"
       << std::setw(12) << "error" << '\n';
   for (const Row& row : rows) {
-    out << std::left << std::setw(22) << row.format << std::right << std::fixed;
+    out << std::left << std::setw(28) << row.format << std::right << std::fixed;
     if (timed(row))
       out << std::setw(12) << std::setprecision(4) << 1e3 * row.seconds << std::setprecision(2)
           << std::setw(10) << row.GFLOPs << std::setw(10) << row.GBps << std::setw(10) << row.fraction_of_read

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "../support/errors.hpp"
@@ -175,6 +176,18 @@ TEST(Optimize, TimesTheBestThreeWhereAsked) {
   EXPECT_TRUE((multiplies<Layout>(A, host, Product<double>{})));
 }
 
+TEST(Optimize, TimesKernelsThatAreTheSameOnce) {
+  // On a host CRS is multiplied alike for all numbers of lanes, and little else is as fast.
+  OptimizeOptions options;
+  options.speed.read_bandwidth = 1e10;
+  options.time_best = true;
+  const auto A = Filigree::optimize(device_crs(random_rows(3000, 3000, 9)), options);
+  std::set<std::pair<double, double>> timed;
+  for (const auto& one : A.selection().formats)
+    if (one.measured_seconds > 0) timed.insert({one.prediction.seconds, one.prediction.storage_bytes});
+  EXPECT_EQ(timed.size(), 3u);
+}
+
 TEST(Optimize, RefillsAndGivesTheCrsMatrixBack) {
   const auto host = random_rows(400, 300, 20);
   OptimizeOptions options = on_h200();
@@ -189,8 +202,9 @@ TEST(Optimize, RefillsAndGivesTheCrsMatrixBack) {
 
 TEST(Optimize, SaysWhy) {
   const auto A = Filigree::optimize(grid(10, 2), on_h200());
-  EXPECT_TRUE(holds(A.explain(), {"format", "stores MB", "predicted ms", "crs_balanced", "sell_sorted_short",
-                                  "jds", "Picked " + A.selection().picked, "1000 products"}));
+  EXPECT_TRUE(
+      holds(A.explain(), {"format", "stores MB", "predicted ms", "crs_balanced", "sell_sorted_short", "jds",
+                          "Picked " + A.selection().picked, "1000 products", "all ms", "cds b=2"}));
 }
 
 TEST(Optimize, PredictsRowsPastTheLastLengthThatIsCounted) {
@@ -361,7 +375,10 @@ TEST(Optimize, RefusesWhatMakesNoSense) {
   EXPECT_TRUE(holds(refusal(options), {"block_size is 17", "1 to 16"}));
   options = on_h200();
   options.most_bytes = -5;
-  EXPECT_TRUE(holds(refusal(options), {"most_bytes is -5"}));
+  EXPECT_TRUE(holds(refusal(options), {"most_bytes is -5", "at least 0"}));
+  options = on_h200();
+  options.speed.read_bandwidth = -1;
+  EXPECT_TRUE(holds(refusal(options), {"speed.read_bandwidth is -1", "at least 0"}));
   const auto wrong = crs_of_lists<Crs<double>>(2, 2, {0, 1, 2}, {0, 7}, std::vector<double>{1, 1});
   EXPECT_TRUE(holds(message<std::invalid_argument>([&]() { Filigree::optimize(wrong, on_h200()); }),
                     {"Filigree::optimize", "row 1", "column 7"}));

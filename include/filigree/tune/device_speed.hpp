@@ -81,7 +81,8 @@ double measure_read_bandwidth(const ExecutionSpace& exec) {
 }
 
 /// The speed of the device of an execution space: measured at the first call of a process, which takes some
-/// milliseconds and, on a GPU, 0.6 GB; then the same. Safe to call from several threads.
+/// milliseconds and 0.6 GB on a GPU, on a host about half a second and 0.3 GB; then the same. Safe to call
+/// from several threads.
 template <class ExecutionSpace>
 const DeviceSpeed& device_speed(const ExecutionSpace& exec) {
   static const DeviceSpeed speed = [&]() {

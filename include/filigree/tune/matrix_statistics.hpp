@@ -545,8 +545,8 @@ inline void read_statistics(const std::int64_t* counts, std::int64_t sector_samp
 /// cache_bytes is the size of the last cache before the memory. Diagonals are those of blocks of the given
 /// size, 1 to 16, or of best_block_size(); with counts_diagonals the entries are read once to count them,
 /// unless the samples lie on more than a format of diagonals has any use for, and 8 bytes a row are taken
-/// meanwhile. Where x takes over half of the cache, 32 stretches of a million entries are looked through too.
-/// One copy of 74 KB comes to the host. Fences, and takes as much while it runs.
+/// meanwhile. Where x takes over half of the cache, 32 stretches of a million entries, on a host 8, are
+/// looked through too. One copy of 74 KB comes to the host. Fences, and takes as much while it runs.
 ///
 /// The matrix must be one (see ConvertOptions::check_input), or behaviour is undefined.
 template <class ExecutionSpace, class Crs>

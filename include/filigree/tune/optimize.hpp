@@ -142,10 +142,14 @@ optimize(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z
   }
   std::optional<Any> best;
   double best_seconds = 0;
-  std::size_t converted = 0;
+  std::vector<Prediction> tried;
   for (FormatPrediction& one : selection.formats) {
-    if (converted == wanted) break;
-    if (!one.refusal.empty()) continue;
+    if (tried.size() == wanted) break;
+    // On a host numbers of lanes are one and the same kernel: it is timed once.
+    const bool is_tried = std::any_of(tried.begin(), tried.end(), [&](const Prediction& other) {
+      return other.seconds == one.prediction.seconds && other.storage_bytes == one.prediction.storage_bytes;
+    });
+    if (is_tried || !one.refusal.empty()) continue;
     typename Any::variant_type matrix;
     try {
       matrix = Impl::convert_by_name(
@@ -161,7 +165,7 @@ optimize(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z
       exec.fence();
       continue;
     }
-    ++converted;
+    tried.push_back(one.prediction);
     double seconds = 0;
     if (options.time_best) {
       one.measured_seconds = Impl::time_product(exec, candidate, x, y);

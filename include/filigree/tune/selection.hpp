@@ -37,7 +37,8 @@ struct FormatPrediction {
   Prediction prediction;
   /// The conversion and all products.
   double total_seconds = 0;
-  /// Of a product, the least of five; 0 if it was not timed.
+  /// Of a product, the least of five, one after the other, so that a small matrix is in the caches where the
+  /// prediction is for cold ones; 0 if it was not timed.
   double measured_seconds = 0;
   /// Why it is out of question, or empty.
   std::string refusal;
@@ -56,7 +57,8 @@ struct Selection {
 
   /// The format that was picked.
   const FormatPrediction& pick() const;
-  /// A table of all formats and the sentence that decided.
+  /// A table of all formats, in the order of what the conversion and all products take ("all ms"), and the
+  /// sentence that decided.
   std::string explain() const;
 };
 
