@@ -468,7 +468,8 @@ struct ShareSpmv {
         Kokkos::PerTeam(team),
         [&](int& mine) {
           mine = Kokkos::atomic_fetch_add(carry.ended, 1) == static_cast<int>(shares) - 1 ? 1 : 0;
-          if (mine != 0) *carry.ended = 0;
+          // Not stored: what another product adds meanwhile, which there must not be, would be lost for good.
+          if (mine != 0) Kokkos::atomic_add(carry.ended, -static_cast<int>(shares));
         },
         is_last);
     Kokkos::memory_fence();
