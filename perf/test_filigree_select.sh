@@ -13,7 +13,7 @@ printf '%s\n' '%%MatrixMarket matrix coordinate real general' '2 2 0' > "$work/e
 "$tool" --help | grep -q -- '--generated' || fail "no --generated in the help"
 "$tool" --entries=500 --all "$work" > "$work/out"
 # A hundred copies: rows, entries, a pick, two times, the best and its time, two ratios and the cost.
-grep -Eq '^small +300 +500 +[a-z0-9_]+ +[0-9.]+ +[0-9.]+ +[a-z0-9_]+ +[0-9.]+ +[0-9.]+ +(inf|[0-9.]+) +[0-9.]+$' \
+grep -Eq '^small +300 +500 +[a-z0-9_]+ +[0-9.]+ +[0-9.]+ +[a-z0-9_]+ +[0-9.]+ +[0-9.]+ +(-|[0-9.]+) +[0-9.]+$' \
   "$work/out" || fail "no line of the matrix: $(cat "$work/out")"
 grep -q '^empty: not measured: ' "$work/out" || fail "no word of the matrix without entries: $(cat "$work/out")"
 for format in crs crs_balanced coo ell sell sell_sorted_short hyb hec jds; do
