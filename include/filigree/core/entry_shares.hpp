@@ -60,7 +60,7 @@ struct ShareLaunch {
   static constexpr std::int64_t share = lanes * entries_per_lane;
   using member_type = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
 
-  /// Entries of a matrix that is small.
+  /// The most entries of a matrix whose shares begin with rows.
   static constexpr std::int64_t most_aligned = std::int64_t(1) << 20;
   /// A share begins up to this many entries early to begin with a row, so shorter rows are never cut. 0 for
   /// large matrices, whose shares begin with multiples of 2048: a team that first has to load where its share
