@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
+#include <string>
 
 #include "filigree/core/hybrid_width.hpp"
 
@@ -48,12 +50,17 @@ struct ByteModel::Kernels {
   /// Loads of all diagonals are independent: few instructions a step.
   static constexpr Kernel diagonals = {32, 0.6, 100};
   static constexpr Kernel blocks = {35, 6.2, 302, 29e9, 1.5};
+  /// Kokkos Kernels' BSR, a lane a row.
+  static constexpr Kernel bsr = {50, 9, 200, 29e9};
 };
 
 namespace {
 
 /// Of a launch and the end of a kernel.
 constexpr double launch_seconds = 2.5e-6;
+/// Of rows that are far from each other lanes load permutation, lengths and x, and store y, in sectors of
+/// their own.
+constexpr double sector_bytes_of_moved_row = 244;
 constexpr double warp_size = 32;
 
 int log2_of(int power) {
@@ -84,6 +91,13 @@ struct ByteModel::EllPart {
   double overflow = 0;       ///< entries beyond the width
   double overflow_rows = 0;  ///< rows that have such
   double storage_bytes = 0;
+};
+
+/// What slices of sorted rows are like.
+struct ByteModel::SortedRows {
+  double padding = 1;      ///< entries that they have room for, over those of the matrix
+  double short_part = 0;   ///< of the slices
+  double moved_bytes = 0;  ///< of sectors for rows that are far from each other
 };
 
 ByteModel::ByteModel(const MatrixStatistics& statistics, const DeviceSpeed& speed, int scalar_bytes,
@@ -241,22 +255,77 @@ Prediction ByteModel::predict(const SellOptions& options) const {
   const int log2_lanes = log2_of(options.lanes_per_row);
   const bool sorted = options.sorting_window != 1;
   const double slices = std::ceil(m_rows / options.slice_height);
-  // The width of a slice is rounded up to the lanes.
-  const double room =
-      sorted ? m_entries * m_statistics.sorted_padding[static_cast<std::size_t>(log2_lanes)]
-             : m_entries * m_statistics.sell_padding() + 0.5 * (options.lanes_per_row - 1) * m_rows;
-  const double short_part = sorted ? m_statistics.sorted_short_slices : m_statistics.short_slices;
-  const double column_bytes = options.short_columns ? m_ordinal - short_part * (m_ordinal - 2) : m_ordinal;
+  const SortedRows rows = sorted_rows(options.sorting_window, log2_lanes);
+  const double room = rows.padding * m_entries;
+  const double column_bytes =
+      options.short_columns ? m_ordinal - rows.short_part * (m_ordinal - 2) : m_ordinal;
   Work work;
   work.bytes = room * (m_scalar + column_bytes) + (sorted ? m_rows * m_ordinal : 0) +
                slices * (8 + m_ordinal + (options.short_columns ? 8 + m_ordinal : 0));
-  work.cache_bytes = work.bytes + x_sector_bytes();
+  work.cache_bytes = work.bytes + x_sector_bytes() + rows.moved_bytes;
   work.warps = m_rows / warp_size * (1 << log2_lanes);
   work.steps = room / warp_size;
   work.longest_wait = std::ceil(static_cast<double>(m_statistics.longest_row) / options.lanes_per_row);
   const double reads = (options.short_columns ? 3 : 2) + (sorted ? 1 : 0);
   const Kernel& row = sorted ? Kernels::sell_sorted : Kernels::sell;
   return prediction(log2_lanes == 0 ? row : Kernels::sell_lanes, work, work.bytes, reads);
+}
+
+/// The part of the rows that sorting as a whole takes from the neighbours of their sectors. Some have a
+/// sector to themselves anyway.
+double ByteModel::moved_rows() const {
+  return std::max(0.0, m_statistics.moved_rows - m_scalar / 32);
+}
+
+/// Slices of 32 rows sorted in windows, of which the model knows those of 1, where the width of a slice is
+/// rounded up to the lanes, of 64 to 4096 and of all rows, whose lengths were counted.
+ByteModel::SortedRows ByteModel::sorted_rows(std::int64_t window, int log2_lanes) const {
+  if (window < 0)
+    throw std::invalid_argument("Filigree::ByteModel::predict: options.sorting_window is " +
+                                std::to_string(window) +
+                                "; it must be a number of rows, or 0 for all of them.");
+  const auto t = static_cast<std::size_t>(log2_lanes);
+  const SortedRows unsorted = {
+      m_statistics.sell_padding() + 0.5 * ((1 << log2_lanes) - 1) * m_rows / m_entries,
+      m_statistics.short_slices, 0};
+  const auto of_samples = [&](int w) {
+    const double part = (w + 1.0) / MatrixStatistics::sorted_windows;
+    return SortedRows{m_statistics.sorted_padding[static_cast<std::size_t>(w)][t],
+                      unsorted.short_part + part * (m_statistics.sorted_short_slices - unsorted.short_part),
+                      0};
+  };
+  constexpr int last = MatrixStatistics::sorted_windows - 1;
+  const auto of_all = [&]() {
+    const std::vector<std::int64_t>& reaching = m_statistics.rows_reaching;
+    double room = 0;
+    double uncounted = m_entries;
+    for (std::size_t k = 1; k + 1 < reaching.size(); ++k) {
+      const double rows = static_cast<double>(reaching[k]);
+      if ((k - 1) % (std::size_t(1) << t) == 0)
+        room += (1 << log2_lanes) * std::min(rounded_up(rows, warp_size), m_rows);
+      uncounted -= rows;
+    }
+    return SortedRows{
+        (room + std::max(0.0, uncounted)) / m_entries,
+        m_statistics.columns <= 65535 ? 1 : m_statistics.sorted_short_slices * (1 - moved_rows()),
+        sector_bytes_of_moved_row * moved_rows() * m_rows};
+  };
+  const auto between = [](const SortedRows& p, const SortedRows& q, double part) {
+    return SortedRows{p.padding + part * (q.padding - p.padding),
+                      p.short_part + part * (q.short_part - p.short_part),
+                      p.moved_bytes + part * (q.moved_bytes - p.moved_bytes)};
+  };
+  if (m_entries == 0) return {};
+  if (window == 0 || static_cast<double>(window) >= m_rows) return of_all();
+  // Windows of 64 << w rows are at w + 1, as those of 32 are a slice, which sorting changes nothing about.
+  const double at = std::log2(std::max(static_cast<double>(window), warp_size) / warp_size);
+  if (at == 0) return unsorted;
+  if (at > last + 1) {
+    const double all = std::log2(m_rows / warp_size);
+    return between(of_samples(last), of_all(), (at - last - 1) / (all - last - 1));
+  }
+  const int larger = static_cast<int>(std::ceil(at)) - 1;
+  return between(larger == 0 ? unsorted : of_samples(larger - 1), of_samples(larger), at - larger);
 }
 
 /// Rows sorted as a whole: those of one length are neighbours, from all over the matrix.
@@ -270,10 +339,7 @@ Prediction ByteModel::of_sorted_rows(const Kernel& kernel) const {
   }
   Work work;
   work.bytes = entry_bytes() * m_entries + m_rows * m_ordinal;
-  // Of rows that are far from each other lanes load permutation, lengths and x, and store y, in sectors of
-  // their own. Some of that rows have to themselves anyway.
-  const double moved = std::max(0.0, m_statistics.moved_rows - m_scalar / 32);
-  work.cache_bytes = work.bytes + x_sector_bytes() + (61 + 244 * moved) * m_rows;
+  work.cache_bytes = work.bytes + x_sector_bytes() + (61 + sector_bytes_of_moved_row * moved_rows()) * m_rows;
   work.warps = m_rows / warp_size;
   work.steps = steps + std::max(0.0, m_entries - counted) / warp_size;
   work.longest_wait = static_cast<double>(m_statistics.longest_row);
@@ -413,6 +479,23 @@ Prediction ByteModel::predict(const BellOptions& options) const {
   work.steps = work.warps * width * b;
   work.longest_wait = width;
   return prediction(Kernels::blocks, work, work.bytes, 12);
+}
+
+Prediction ByteModel::predict(const BsrOptions& options) const {
+  const std::int64_t b = options.block_size;
+  if (b < 1 || b > MatrixStatistics::largest_block || m_statistics.rows % b != 0 ||
+      m_statistics.columns % b != 0)
+    return {};
+  const double size = static_cast<double>(b);
+  const double fill = m_statistics.block_fill[static_cast<std::size_t>(b)];
+  const double blocks = fill > 0 ? m_entries / (size * size * fill) : 0;
+  Work work;
+  work.bytes = blocks * (size * size * m_scalar + m_ordinal) + (m_rows / size + 1) * m_offset;
+  work.cache_bytes = work.bytes + x_sector_bytes();
+  work.warps = m_rows / warp_size;
+  work.steps = blocks * size * size / warp_size;
+  work.longest_wait = static_cast<double>(m_statistics.longest_row) / (size * fill);
+  return prediction(Kernels::bsr, work, work.bytes, 6);
 }
 
 }  // namespace Filigree

@@ -21,14 +21,6 @@ namespace Impl {
 /// Columns of x and y that one launch takes of a rank-2 product: A is read once for that many.
 constexpr int multi_vector_columns = 16;
 
-/// Whether this library has kernels for the product of Matrix; those of BSR are Kokkos Kernels' alone.
-template <class Matrix>
-constexpr bool has_own_kernel_v = true;
-#if FILIGREE_HAS_BSR
-template <class S, class O, class D, class M, class Z>
-constexpr bool has_own_kernel_v<KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>> = false;
-#endif
-
 /// Throws std::invalid_argument, naming all extents, for what spmv cannot multiply.
 template <class Matrix, class XView, class YView>
 void check_spmv(Mode mode, const Matrix& A, const XView& x, const YView& y) {
@@ -119,34 +111,28 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> spmv(const E
   }
 
   if constexpr (Impl::is_kokkos_kernels_matrix_v<Matrix>) {
-    static_assert(Impl::has_own_kernel_v<Matrix> || Impl::kokkos_kernels_take_v<Matrix, XView, YView>,
-                  "Filigree::spmv: x and y of a BSR matrix must have its scalar type and no LayoutStride, as "
-                  "Kokkos Kernels multiply it.");
     if constexpr (Impl::kokkos_kernels_take_v<Matrix, XView, YView>)
-      if (!Impl::has_own_kernel_v<Matrix> || Impl::kokkos_kernels_can<Matrix>(mode, x, y)) {
+      if (Impl::kokkos_kernels_can<Matrix>(mode, x, y)) {
         Impl::kokkos_kernels_spmv(exec, mode, wide_alpha, A, x, wide_beta, y);
         return;
       }
   }
-  if constexpr (Impl::has_own_kernel_v<Matrix>) {
-    const auto x_view = Impl::multi_vector(x);
-    const Impl::MultiVector<const x_type> x_vector{x_view.data, x_view.row_bytes, x_view.column_stride};
-    const auto launch = [&](auto most_columns, int first, int count) {
-      using Operands = Impl::SpmvOperands<typename MatrixTraits<Matrix>::value_type, x_type, y_type,
-                                          decltype(most_columns)::value>;
-      Impl::spmv_kernel(
-          exec, mode, A,
-          Operands{x_vector.from_column(first), y_vector.from_column(first), count, wide_alpha, wide_beta});
-    };
-    int column = 0;
-    if constexpr (static_cast<int>(XView::rank) == 2) {
-      constexpr int most = Impl::multi_vector_columns;
-      for (; columns - column > 1; column += most)
-        launch(std::integral_constant<int, most>(), column,
-               columns - column < most ? columns - column : most);
-    }
-    if (column < columns) launch(std::integral_constant<int, 1>(), column, 1);
+  const auto x_view = Impl::multi_vector(x);
+  const Impl::MultiVector<const x_type> x_vector{x_view.data, x_view.row_bytes, x_view.column_stride};
+  const auto launch = [&](auto most_columns, int first, int count) {
+    using Operands = Impl::SpmvOperands<typename MatrixTraits<Matrix>::value_type, x_type, y_type,
+                                        decltype(most_columns)::value>;
+    Impl::spmv_kernel(
+        exec, mode, A,
+        Operands{x_vector.from_column(first), y_vector.from_column(first), count, wide_alpha, wide_beta});
+  };
+  int column = 0;
+  if constexpr (static_cast<int>(XView::rank) == 2) {
+    constexpr int most = Impl::multi_vector_columns;
+    for (; columns - column > 1; column += most)
+      launch(std::integral_constant<int, most>(), column, columns - column < most ? columns - column : most);
   }
+  if (column < columns) launch(std::integral_constant<int, 1>(), column, 1);
 }
 
 /// The same on the default instance of the execution space of A.

@@ -19,106 +19,99 @@ TYPED_TEST_SUITE(DoubleMatrix, AllFormatsOf<double>, CaseName);
 /// The bound is that of double: sums or factors in float would miss it a million times. (Duplicates, which
 /// some formats sum in the type of A, are left out.)
 TYPED_TEST(FloatMatrix, MultipliesDoubleVectorsInDouble) {
-  if constexpr (mixes_scalars_v<TypeParam>) {
-    const auto host = canonical(scattered<float>(37, 29, 7));
-    for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
+  const auto host = canonical(scattered<float>(37, 29, 7));
+  for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
+    for (const Mode mode : all_modes)
+      for (const int columns : {0, 3})
+        for (const double beta : {0.0, 0.1})
+          EXPECT_TRUE(multiplies_vectors<typename TypeParam::Layout>(
+              A, host, Product<double>{mode, 1.1, beta, columns},
+              Random(5).vectors<double>(x_rows(host, mode), columns == 0 ? 1 : columns)))
+              << name;
+  });
+}
+
+TYPED_TEST(FloatMatrix, MultipliesBlocksByDoubleVectors) {
+  if constexpr (has_block_size_v<typename TypeParam::Options>) {
+    for (const int b : {2, 3, 8}) {
+      const auto host = block_banded<float>(7 * b, 6 * b, b);
+      const auto A = converted<TypeParam>(host, b);
       for (const Mode mode : all_modes)
         for (const int columns : {0, 3})
-          for (const double beta : {0.0, 0.1})
-            EXPECT_TRUE(multiplies_vectors<typename TypeParam::Layout>(
-                A, host, Product<double>{mode, 1.1, beta, columns},
-                Random(5).vectors<double>(x_rows(host, mode), columns == 0 ? 1 : columns)))
-                << name;
-    });
+          EXPECT_TRUE(multiplies_vectors<typename TypeParam::Layout>(
+              A, host, Product<double>{mode, 1.1, 0.1, columns},
+              Random(5).vectors<double>(x_rows(host, mode), columns == 0 ? 1 : columns)))
+              << "block size " << b;
+    }
   } else {
-    GTEST_SKIP() << "Only for kernels of Filigree.";
+    GTEST_SKIP() << TypeParam::Traits::name() << " has no blocks.";
   }
 }
 
 /// 2^24 + 1 has no float.
 TYPED_TEST(FloatMatrix, LosesNothingOfItsProducts) {
-  if constexpr (mixes_scalars_v<TypeParam>) {
-    HostMatrix<float> host(1, 3);
-    host.rows = {{{0, 16777216.0f}, {1, 1.0f}, {2, -16777216.0f}}};
-    for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
-      const auto y = multiply<View1, Kokkos::LayoutLeft>(
-          Mode::NoTranspose, 1.0, A, HostVectors<double>(3, 1, 1.0), 0.0, HostVectors<double>(1, 1));
-      EXPECT_EQ(y.data, std::vector<double>{1.0}) << name;
-    });
-  } else {
-    GTEST_SKIP() << "Only for kernels of Filigree.";
-  }
+  HostMatrix<float> host(1, 3);
+  host.rows = {{{0, 16777216.0f}, {1, 1.0f}, {2, -16777216.0f}}};
+  for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
+    const auto y = multiply<View1, Kokkos::LayoutLeft>(
+        Mode::NoTranspose, 1.0, A, HostVectors<double>(3, 1, 1.0), 0.0, HostVectors<double>(1, 1));
+    EXPECT_EQ(y.data, std::vector<double>{1.0}) << name;
+  });
 }
 
 /// x is of float as well: the product of two floats fits into a double.
 TYPED_TEST(FloatMatrix, WritesDoubleFromFloatVectors) {
-  if constexpr (mixes_scalars_v<TypeParam>) {
-    const auto host = canonical(scattered<float>(37, 29, 7));
-    for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
-      for (const Mode mode : all_modes) {
-        const auto x = Random(5).vectors<float>(x_rows(host, mode), 1);
-        const HostVectors<double> y(y_rows(host, mode), 1, 2.0);
-        EXPECT_TRUE(agrees(multiply<View1, Kokkos::LayoutLeft>(mode, 1.1, A, x, 0.1, y),
-                           reference_product(mode, wide(1.1), host, x, wide(0.1), y)))
-            << name;
-      }
-    });
-  } else {
-    GTEST_SKIP() << "Only for kernels of Filigree.";
-  }
+  const auto host = canonical(scattered<float>(37, 29, 7));
+  for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
+    for (const Mode mode : all_modes) {
+      const auto x = Random(5).vectors<float>(x_rows(host, mode), 1);
+      const HostVectors<double> y(y_rows(host, mode), 1, 2.0);
+      EXPECT_TRUE(agrees(multiply<View1, Kokkos::LayoutLeft>(mode, 1.1, A, x, 0.1, y),
+                         reference_product(mode, wide(1.1), host, x, wide(0.1), y)))
+          << name;
+    }
+  });
 }
 
 TYPED_TEST(DoubleMatrix, SumsInDoubleForFloatVectors) {
-  if constexpr (mixes_scalars_v<TypeParam>) {
-    HostMatrix<double> host(1, 5);
-    host.rows = {{{0, 1e9}, {1, 1.0}, {2, 3.0}, {3, 0.5}, {4, -1e9}}};
-    for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
-      const auto y = multiply<View1, Kokkos::LayoutLeft>(
-          Mode::NoTranspose, 1.0f, A, HostVectors<float>(5, 1, 1.0f), 0.0f, HostVectors<float>(1, 1));
-      EXPECT_EQ(y.data, std::vector<float>{4.5f}) << name;
-    });
-  } else {
-    GTEST_SKIP() << "Only for kernels of Filigree.";
-  }
+  HostMatrix<double> host(1, 5);
+  host.rows = {{{0, 1e9}, {1, 1.0}, {2, 3.0}, {3, 0.5}, {4, -1e9}}};
+  for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
+    const auto y = multiply<View1, Kokkos::LayoutLeft>(
+        Mode::NoTranspose, 1.0f, A, HostVectors<float>(5, 1, 1.0f), 0.0f, HostVectors<float>(1, 1));
+    EXPECT_EQ(y.data, std::vector<float>{4.5f}) << name;
+  });
 }
 
 TYPED_TEST(DoubleMatrix, MultipliesComplexVectors) {
-  if constexpr (mixes_scalars_v<TypeParam>) {
-    using Complex = Kokkos::complex<double>;
-    const auto host = canonical(scattered<double>(37, 29, 7));
-    for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
-      for (const Mode mode : all_modes)
-        for (const int columns : {0, 3})
-          EXPECT_TRUE(multiplies_vectors<typename TypeParam::Layout>(
-              A, host, Product<Complex>{mode, Complex(1.1, 0.3), Complex(0.2, -0.7), columns},
-              Random(5).vectors<Complex>(x_rows(host, mode), columns == 0 ? 1 : columns)))
-              << name;
-    });
-  } else {
-    GTEST_SKIP() << "Only for kernels of Filigree.";
-  }
+  using Complex = Kokkos::complex<double>;
+  const auto host = canonical(scattered<double>(37, 29, 7));
+  for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
+    for (const Mode mode : all_modes)
+      for (const int columns : {0, 3})
+        EXPECT_TRUE(multiplies_vectors<typename TypeParam::Layout>(
+            A, host, Product<Complex>{mode, Complex(1.1, 0.3), Complex(0.2, -0.7), columns},
+            Random(5).vectors<Complex>(x_rows(host, mode), columns == 0 ? 1 : columns)))
+            << name;
+  });
 }
 
 TYPED_TEST(DoubleMatrix, KeepsRealProductsReal) {
-  if constexpr (mixes_scalars_v<TypeParam>) {
-    using Complex = Kokkos::complex<double>;
-    const double infinity = std::numeric_limits<double>::infinity();
-    constexpr int rows = 64;
-    HostMatrix<double> host(rows, rows);
-    for (int row = 0; row < rows; ++row)
-      for (int column = std::max(0, row - 3); column <= std::min(rows - 1, row + 3); ++column)
-        host.rows[static_cast<std::size_t>(row)].push_back({column, row == 30 ? infinity : 1.0});
-    for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
-      const auto y = multiply<View1, Kokkos::LayoutLeft>(Mode::NoTranspose, Complex(1), A,
-                                                         HostVectors<double>(rows, 1, 2.0), Complex(0),
-                                                         HostVectors<Complex>(rows, 1));
-      // Infinity times 2 is infinity. Times (2, 0) it would have no imaginary part.
-      EXPECT_EQ(y.data[30], Complex(infinity, 0)) << name;
-      EXPECT_EQ(y.data[29], Complex(14, 0)) << name;
-    });
-  } else {
-    GTEST_SKIP() << "Only for kernels of Filigree.";
-  }
+  using Complex = Kokkos::complex<double>;
+  const double infinity = std::numeric_limits<double>::infinity();
+  constexpr int rows = 64;
+  HostMatrix<double> host(rows, rows);
+  for (int row = 0; row < rows; ++row)
+    for (int column = std::max(0, row - 3); column <= std::min(rows - 1, row + 3); ++column)
+      host.rows[static_cast<std::size_t>(row)].push_back({column, row == 30 ? infinity : 1.0});
+  for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
+    const auto y = multiply<View1, Kokkos::LayoutLeft>(Mode::NoTranspose, Complex(1), A,
+                                                       HostVectors<double>(rows, 1, 2.0), Complex(0),
+                                                       HostVectors<Complex>(rows, 1));
+    // Infinity times 2 is infinity. Times (2, 0) it would have no imaginary part.
+    EXPECT_EQ(y.data[30], Complex(infinity, 0)) << name;
+    EXPECT_EQ(y.data[29], Complex(14, 0)) << name;
+  });
 }
 
 }  // namespace FiligreeTest

@@ -113,12 +113,10 @@ TYPED_TEST(Views, MayBeStrided) {
   for (const Mode mode : {Mode::NoTranspose, Mode::Transpose}) {
     this->template expect_right<RowOfRight>(mode);
     this->template expect_right<MiddleOfLeft>(mode);
-    if constexpr (takes_layout_stride_v<TypeParam>) {
-      this->template expect_right<OneColumnOfRight>(mode);
-      this->template expect_right<BothStrided>(mode);
-      this->template expect_right<ColumnOfRight>(mode);
-      this->template expect_right<RowOfLeft>(mode);
-    }
+    this->template expect_right<OneColumnOfRight>(mode);
+    this->template expect_right<BothStrided>(mode);
+    this->template expect_right<ColumnOfRight>(mode);
+    this->template expect_right<RowOfLeft>(mode);
   }
 }
 
@@ -136,25 +134,21 @@ TYPED_TEST(Views, MayBeConstAndUnmanaged) {
 }
 
 TYPED_TEST(Views, MayInterleave) {
-  if constexpr (takes_layout_stride_v<TypeParam>) {
-    const auto host = this->host();
-    const auto A = converted<TypeParam>(host);
-    const auto x = Random(1).vectors<double>(23, 1);
-    const auto y = Random(2).vectors<double>(23, 1);
-    HostVectors<double> both(23, 2);
-    std::copy(x.data.begin(), x.data.end(), both.data.begin());
-    std::copy(y.data.begin(), y.data.end(), both.data.begin() + 23);
-    const auto parent = device_view<View2<double, Kokkos::LayoutRight>>(both);
-    Filigree::spmv("N", 1.5, A, Kokkos::subview(parent, Kokkos::ALL, 0), -0.4,
-                   Kokkos::subview(parent, Kokkos::ALL, 1));
-    const auto after = host_vectors(parent);
-    HostVectors<double> result(23, 1);
-    std::copy_n(after.data.begin() + 23, 23, result.data.begin());
-    EXPECT_TRUE(agrees(result, reference_product(Mode::NoTranspose, 1.5L, host, x, -0.4, y)));
-    EXPECT_TRUE(std::equal(x.data.begin(), x.data.end(), after.data.begin())) << "x was written";
-  } else {
-    GTEST_SKIP() << "KokkosSparse::spmv of " << TypeParam::Traits::name() << " takes no LayoutStride.";
-  }
+  const auto host = this->host();
+  const auto A = converted<TypeParam>(host);
+  const auto x = Random(1).vectors<double>(23, 1);
+  const auto y = Random(2).vectors<double>(23, 1);
+  HostVectors<double> both(23, 2);
+  std::copy(x.data.begin(), x.data.end(), both.data.begin());
+  std::copy(y.data.begin(), y.data.end(), both.data.begin() + 23);
+  const auto parent = device_view<View2<double, Kokkos::LayoutRight>>(both);
+  Filigree::spmv("N", 1.5, A, Kokkos::subview(parent, Kokkos::ALL, 0), -0.4,
+                 Kokkos::subview(parent, Kokkos::ALL, 1));
+  const auto after = host_vectors(parent);
+  HostVectors<double> result(23, 1);
+  std::copy_n(after.data.begin() + 23, 23, result.data.begin());
+  EXPECT_TRUE(agrees(result, reference_product(Mode::NoTranspose, 1.5L, host, x, -0.4, y)));
+  EXPECT_TRUE(std::equal(x.data.begin(), x.data.end(), after.data.begin())) << "x was written";
 }
 
 TYPED_TEST(Views, MustNotOverlap) {

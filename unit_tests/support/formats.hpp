@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Typed tests over Filigree::AllFormats: the lists of types, the conversion that tests use, and what CRS and
-// BSR, which are Kokkos Kernels' own, cannot do.
+// Typed tests over Filigree::AllFormats: the lists of types, the conversion that tests use, and in what
+// formats differ.
 #ifndef FILIGREE_TEST_FORMATS_HPP
 #define FILIGREE_TEST_FORMATS_HPP
 
@@ -182,13 +182,6 @@ bool pads_all_rows() {
 /// door.
 template <class Case>
 constexpr bool is_kokkos_kernels_v = Filigree::Impl::is_kokkos_kernels_matrix_v<typename Case::Matrix>;
-
-/// The exceptions of BSR from the contract of spmv, all in one place: its product is KokkosSparse::spmv's
-/// alone, which takes one scalar type for A, x and y and, with Kokkos Kernels 4.7, no LayoutStride.
-template <class Case>
-constexpr bool mixes_scalars_v = !dense_blocks_v<Case>;
-template <class Case>
-constexpr bool takes_layout_stride_v = !dense_blocks_v<Case>;
 
 }  // namespace FiligreeTest
 

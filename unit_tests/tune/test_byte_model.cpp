@@ -4,7 +4,9 @@
 #include <cmath>
 #include <vector>
 
+#include "../support/errors.hpp"
 #include "../support/host_matrix.hpp"
+#include "filigree/convert.hpp"
 #include "filigree/grid/stencil_problem.hpp"
 #include "filigree/tune/byte_model.hpp"
 
@@ -112,6 +114,69 @@ TEST(ByteModel, HidesPartOfTheLongestRowWhereItComesFirst) {
   // 200 entries of about 0.2 us more are added to the time of CRS, and lie beside that of JDS.
   EXPECT_LT(seconds(205, jds) - seconds(5, jds), 0.5 * 200 * 0.25e-6);
   EXPECT_GT(seconds(205, lanes) - seconds(5, lanes), 0.9 * 200 * 0.137e-6);
+}
+
+/// Random rows, longer and shorter ones by turns of 100.
+Crs<double> uneven_rows() {
+  Random random(9);
+  HostMatrix<double> host(150000, 400);
+  for (std::int64_t row = 0; row < host.row_count(); ++row)
+    for (std::int64_t k = 2 + random.below(row / 100 % 2 == 0 ? 4 : 12) * random.below(4); k > 0; --k)
+      host.rows[static_cast<std::size_t>(row)].push_back({k, 1.0});
+  return device_crs(host);
+}
+
+TEST(ByteModel, KnowsWhatSellPadsInWindowsOfEverySize) {
+  const auto crs = uneven_rows();
+  const ByteModel model = model_of(crs, h200());
+  std::vector<double> predicted;
+  for (const int lanes : {1, 4})
+    for (const std::int64_t window : {1, 32, 64, 96, 128, 320, 512, 1024, 2048, 4096, 20000, 150000, 0}) {
+      Filigree::SellOptions options;
+      options.lanes_per_row = lanes;
+      options.sorting_window = window;
+      options.max_storage_ratio = 10;
+      const auto A = Filigree::convert<Filigree::SellMatrix>(crs, options);
+      const double stored = static_cast<double>(A.storage_bytes());
+      predicted.push_back(model.predict(options).storage_bytes);
+      EXPECT_NEAR(predicted.back(), stored, 0.03 * stored) << lanes << " lanes, window " << window;
+    }
+  // No sorting, and all sorted.
+  EXPECT_GT(predicted[0], 1.5 * predicted[12]);
+  Filigree::SellOptions options;
+  options.sorting_window = -1;
+  EXPECT_TRUE(holds(message<std::invalid_argument>([&]() { model.predict(options); }),
+                    {"Filigree::ByteModel::predict", "sorting_window is -1"}));
+}
+
+TEST(ByteModel, ChargesSellForTheRowsThatLargeWindowsMove) {
+  const auto crs = uneven_rows();
+  DeviceSpeed fast = h200();
+  fast.read_bandwidth *= 100;
+  const ByteModel model = model_of(crs, fast);
+  const auto seconds = [&](std::int64_t window) {
+    Filigree::SellOptions options;
+    options.sorting_window = window;
+    return model.predict(options).seconds;
+  };
+  EXPECT_GT(seconds(30000), seconds(4096));
+  EXPECT_GT(seconds(0), seconds(30000));
+}
+
+TEST(ByteModel, CountsTheBlocksOfBsr) {
+  const auto crs = grid(16, 2);
+  const double n = 2 * 4096;
+  const double blocks = static_cast<double>(crs.nnz()) / 4;
+  Filigree::BsrOptions options;
+  options.block_size = 2;
+  const ByteModel model = model_of(crs, host_speed());
+  EXPECT_NEAR(model.predict(options).storage_bytes, blocks * (4 * 8 + 4) + (n / 2 + 1) * 4, 1);
+  EXPECT_NEAR(model.predict(options).seconds * 1e10, blocks * (4 * 8 + 4) + (n / 2 + 1) * 4 + 2 * n * 8, 1);
+  // 8192 rows are not of blocks of 3, and the model knows none of 32.
+  for (const int b : {0, 3, 32}) {
+    options.block_size = b;
+    EXPECT_TRUE(std::isinf(model.predict(options).seconds)) << b;
+  }
 }
 
 TEST(ByteModel, RefusesBlocksThatAFormatDoesNotHave) {

@@ -15,23 +15,6 @@
 namespace Filigree {
 namespace Impl {
 
-/// The formats of a list whose products are ours, whatever Views they are asked for: of AllFormats all but
-/// BSR, which Kokkos Kernels multiply for some Views alone, and whose place CDS and blocked ELL take.
-template <class Found, class... Formats>
-struct OwnFormats {
-  using type = Found;
-};
-template <class... Found, class Format, class... Rest>
-struct OwnFormats<FormatList<Found...>, Format, Rest...> {
-  using matrix_type =
-      typename Format::template matrix<double, int, Kokkos::HostSpace::device_type, void, int>;
-  using type = typename OwnFormats<
-      std::conditional_t<has_own_kernel_v<matrix_type>, FormatList<Found..., Format>, FormatList<Found...>>,
-      Rest...>::type;
-};
-template <class... Formats>
-auto own_formats(FormatList<Formats...>) -> typename OwnFormats<FormatList<>, Formats...>::type;
-
 template <class Matrix, class = void>
 struct HasOwnCarry : std::false_type {};
 template <class Matrix>
@@ -42,9 +25,6 @@ template <class S, class O, class D, class M, class Z, class... Formats>
 auto variant_of(FormatList<Formats...>) -> std::variant<typename Formats::template matrix<S, O, D, M, Z>...>;
 
 }  // namespace Impl
-
-/// The formats that optimize() chooses from.
-using SelectableFormats = decltype(Impl::own_formats(AllFormats()));
 
 /// A matrix of the format that optimize() picked, for spmv, refill and to_crs like any other. Copies share
 /// what it holds. Where the pick is CRS or a kernel for it, the CRS matrix that it was made from is shared
@@ -64,7 +44,7 @@ class AnyMatrix {
   using device_type = Kokkos::Device<execution_space, memory_space>;
   using options_type = OptimizeOptions;
   using variant_type =
-      decltype(Impl::variant_of<Scalar, Ordinal, Device, MemoryTraits, SizeType>(SelectableFormats()));
+      decltype(Impl::variant_of<Scalar, Ordinal, Device, MemoryTraits, SizeType>(AllFormats()));
   static constexpr bool keeps_entries = false;
 
   static constexpr const char* name() { return "any"; }
@@ -84,7 +64,7 @@ class AnyMatrix {
     return static_cast<ordinal_type>(
         visit([](const auto& A) { return MatrixTraits<std::decay_t<decltype(A)>>::columns(A); }));
   }
-  /// Entries of the CRS matrix that it was made from.
+  /// Entries of the CRS matrix that it was made from; where the pick is BSR, all values of its blocks.
   size_type nnz() const {
     return static_cast<size_type>(
         visit([](const auto& A) { return MatrixTraits<std::decay_t<decltype(A)>>::entries(A); }));

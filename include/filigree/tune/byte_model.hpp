@@ -34,10 +34,11 @@ struct Prediction {
 /// in src/byte_model.cpp, beside the nanoseconds, which were fitted to products on an H200. On a host it is
 /// the first of the three, times a figure of the kernel.
 ///
-/// SELL is predicted as it pads in slices of 32 rows, and sorted in windows of 4096, whatever the options
-/// say; teams as conversions have them by default. Lanes and widths that no conversion takes throw
-/// std::invalid_argument; block sizes without statistics have no prediction, which is infinite. The
-/// nanoseconds are those of products of double.
+/// SELL is predicted as it pads in slices of 32 rows, whatever their height; sorted in windows that the
+/// statistics do not have, between the next smaller and larger one by the logarithm. Teams are those of
+/// conversions by default: ellr_t_model.hpp has a model of their size. Lanes, widths and windows that no
+/// conversion takes throw std::invalid_argument; block sizes without statistics have no prediction, which is
+/// infinite. The nanoseconds are those of products of double.
 ///
 /// Source: bytes as in the papers' effective bandwidth (Vazquez, Fernandez and Garzon 2011, section 4;
 /// Godwin, Holewinski and Sadayappan 2012, section 4); the other terms are ours.
@@ -58,6 +59,7 @@ class ByteModel {
   Prediction predict(const DiaOptions&) const;
   Prediction predict(const CdsOptions& options) const;
   Prediction predict(const BellOptions& options) const;
+  Prediction predict(const BsrOptions& options) const;
 
   double crs_bytes() const { return entry_bytes() * m_entries + m_offset * (m_rows + 1); }
   const MatrixStatistics& statistics() const { return m_statistics; }
@@ -76,6 +78,7 @@ class ByteModel {
     bool longest_begins = false;
   };
   struct EllPart;
+  struct SortedRows;
 
   double entry_bytes() const { return m_scalar + m_ordinal; }
   double x_bytes() const;
@@ -90,6 +93,8 @@ class ByteModel {
   EllPart ell_part(HybridWidth rule, std::int64_t width, const Bytes& bytes) const;
   Work work_of(const EllPart& part) const;
   void add_empty_rows(Work& work) const;
+  double moved_rows() const;
+  SortedRows sorted_rows(std::int64_t window, int log2_lanes) const;
   Prediction of_diagonals(int block_size) const;
   Prediction of_sorted_rows(const Kernel& kernel) const;
 

@@ -22,13 +22,15 @@ namespace Filigree {
 
 /// What a CRS matrix is like, as far as the time of its products depends on it. Row lengths are counted, all
 /// of them; where sorting or columns matter the figures are of samples spread evenly over the matrix, the
-/// same on every run: of 128 windows of rows and some thousand entries, on a host of 8 windows and 256
-/// entries.
+/// same on every run: of 128 windows of rows (20 for each of the smaller sizes) and some thousand entries, on
+/// a host of 8 windows (2) and 256 entries.
 struct MatrixStatistics {
   /// Of rows_reaching.
   static constexpr std::int64_t most_counted_length = 1024;
   /// Of blocks.
   static constexpr int largest_block = 16;
+  /// Windows of sorted_padding: of 64, 128 to 4096 rows.
+  static constexpr int sorted_windows = 7;
 
   std::int64_t rows = 0;
   std::int64_t columns = 0;
@@ -48,10 +50,11 @@ struct MatrixStatistics {
   /// would have less than a row.
   std::array<std::array<std::int64_t, 6>, 4> group_steps = {};
 
-  /// Rows sorted by falling length in windows of 4096, in slices of 32, with 1 << t lanes a row: entries that
-  /// the slices have room for, over the entries of the matrix.
-  std::array<double, 6> sorted_padding = {1, 1, 1, 1, 1, 1};
-  /// The part of the slices of 32 rows whose entries lie in 65535 columns, and of those of sorted rows.
+  /// sorted_padding[w][t]: rows sorted by falling length in windows of 64 << w, in slices of 32, with 1 << t
+  /// lanes a row: entries that the slices have room for, over the entries of the matrix.
+  std::array<std::array<double, 6>, sorted_windows> sorted_padding = {};
+  /// The part of the slices of 32 rows whose entries lie in 65535 columns, and of those of rows sorted in
+  /// windows of 4096.
   double short_slices = 0;
   double sorted_short_slices = 0;
   /// The part of the rows that would have no neighbour of their own 32-byte sector of y before them if all
@@ -105,10 +108,13 @@ struct StatisticsLayout {
   static constexpr std::int64_t length_sum_count = 2 + 4 * 6;
   // The longest row.
   static constexpr std::int64_t longest = length_sums + length_sum_count;
-  // Of windows of rows: room in sorted slices for six numbers of lanes, entries, slices, those that are
-  // short, sorted slices that are short, rows, those that move.
-  static constexpr std::int64_t window_sums = longest + 1;
-  static constexpr std::int64_t window_sum_count = 12;
+  // Of each size of windows: room in sorted slices for six numbers of lanes, and entries.
+  static constexpr std::int64_t padding_sums = longest + 1;
+  static constexpr std::int64_t padding_sum_count = 7;
+  // Of the largest: slices, those that are short, sorted slices that are short, rows, those that move.
+  static constexpr std::int64_t window_sums =
+      padding_sums + padding_sum_count * MatrixStatistics::sorted_windows;
+  static constexpr std::int64_t window_sum_count = 5;
   // Of samples: sectors, blocks of 1 to 16; and the entries that share the far sector of each.
   static constexpr std::int64_t sample_sums = window_sums + window_sum_count;
   static constexpr std::int64_t far_counts = sample_sums + 1 + MatrixStatistics::largest_block;
@@ -232,7 +238,8 @@ KOKKOS_INLINE_FUNCTION std::int64_t spread(std::int64_t i, std::int64_t samples,
   return begin + static_cast<std::int64_t>(random % static_cast<std::uint64_t>(end - begin));
 }
 
-/// What sorting in windows would give, and what spans slices have, of some windows.
+/// What sorting in windows would give, and what spans slices have, of some windows: `sampled` of the largest,
+/// then of each smaller size `sampled_parts` times as many rows.
 template <class ExecutionSpace, class Views>
 struct WindowStatistics {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
@@ -240,6 +247,8 @@ struct WindowStatistics {
   static constexpr int window = SellOptions::sorted_window;
   static constexpr int slice = 32;
   static constexpr int slices = window / slice;
+  static constexpr int smaller_sizes = MatrixStatistics::sorted_windows - 1;
+  static_assert(window == 64 << smaller_sizes, "The largest windows are those of the sorted variants.");
   /// Rows of a slice that a lane looks at.
   static constexpr int part = 8;
   using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<lanes, 1>>;
@@ -255,34 +264,44 @@ struct WindowStatistics {
   std::int64_t row_count;
   std::int64_t windows;
   std::int64_t sampled;
+  std::int64_t sampled_parts;
   int elements_per_sector;
   std::int64_t* counts;
 
   policy_type policy(const ExecutionSpace& exec) const {
-    return policy_type(exec, static_cast<int>(sampled), lanes, 1)
+    return policy_type(exec, static_cast<int>(sampled + smaller_sizes * sampled_parts), lanes, 1)
         .set_scratch_size(
             0, Kokkos::PerTeam(keys_type::shmem_size(window) + 2 * columns_type::shmem_size(2 * slices)));
   }
 
-  /// Keys that sort rows by falling length, those of one length in their order.
-  static KOKKOS_FORCEINLINE_FUNCTION std::uint64_t key(std::int64_t length, int row) {
+  /// Keys that sort rows by falling length inside windows of 64 << size rows, those of one length in their
+  /// order.
+  static KOKKOS_FORCEINLINE_FUNCTION std::uint64_t key(int size, std::int64_t length, int row) {
     const std::int64_t counted = length < INT_MAX ? length : INT_MAX;
-    return static_cast<std::uint64_t>(INT_MAX - counted) * window + static_cast<std::uint64_t>(row);
+    const std::uint64_t shorter = static_cast<std::uint64_t>(INT_MAX - counted);
+    return ((static_cast<std::uint64_t>(row >> (6 + size)) << 31) + shorter) * window +
+           static_cast<std::uint64_t>(row);
   }
   static KOKKOS_FORCEINLINE_FUNCTION int row_of(std::uint64_t key) { return static_cast<int>(key % window); }
   static KOKKOS_FORCEINLINE_FUNCTION std::int64_t length_of(std::uint64_t key) {
-    return INT_MAX - static_cast<std::int64_t>(key / window);
+    return INT_MAX - static_cast<std::int64_t>(key / window & INT_MAX);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const member_type& team) const {
-    const std::int64_t first = spread(team.league_rank(), sampled, windows) * window;
+    const std::int64_t task = team.league_rank();
+    const bool whole = task < sampled;
+    const int size = whole ? smaller_sizes : static_cast<int>((task - sampled) % smaller_sizes);
+    const std::int64_t sample = whole ? spread(task, sampled, windows)
+                                      : spread((task - sampled) / smaller_sizes, sampled_parts, windows);
+    const std::int64_t first = sample * window;
     const int count = static_cast<int>(row_count - first < window ? row_count - first : window);
     const keys_type keys(team.team_scratch(0), static_cast<std::size_t>(count));
     // First and last column of each slice, of rows as they are and sorted.
     const columns_type low(team.team_scratch(0), 2 * slices);
     const columns_type high(team.team_scratch(0), 2 * slices);
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count),
-                         [&](const int i) { keys(i) = key(crs.end(first + i) - crs.begin(first + i), i); });
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](const int i) {
+      keys(i) = key(size, crs.end(first + i) - crs.begin(first + i), i);
+    });
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, 2 * slices), [&](const int i) {
       low(i) = INT64_MAX;
       high(i) = -1;
@@ -290,22 +309,25 @@ struct WindowStatistics {
     sort_in_team(team, keys);
 
     // Of this lane.
+    std::int64_t padding[Layout::padding_sum_count] = {};
     std::int64_t sums[Layout::window_sum_count] = {};
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](const int place) {
       const std::int64_t length = length_of(keys(place));
       const int row = row_of(keys(place));
-      sums[6] += length;
-      ++sums[10];
+      padding[6] += length;
+      ++sums[3];
       const bool stays = place > 0 && length_of(keys(place - 1)) == length &&
                          row_of(keys(place - 1)) / elements_per_sector == row / elements_per_sector;
-      if (!stays) ++sums[11];
+      if (!stays) ++sums[4];
       if (place % slice != 0) return;
       const std::int64_t rows = count - place < slice ? count - place : slice;
       FILIGREE_UNROLL(6)
       for (int t = 0; t < 6; ++t)
-        sums[t] += rows * ((length + (1 << t) - 1) >> t << t);
-      ++sums[7];
+        padding[t] += rows * ((length + (1 << t) - 1) >> t << t);
+      ++sums[0];
     });
+    add_up(team, padding, Layout::padding_sums + size * Layout::padding_sum_count);
+    if (!whole) return;
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, 2 * window / part), [&](const int task) {
       const int places = task % (window / part) * part;
       const bool sorted = task >= window / part;
@@ -319,19 +341,26 @@ struct WindowStatistics {
     });
     team.team_barrier();
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, 2 * slices), [&](const int i) {
-      if (i % slices * slice < count && high(i) - low(i) < 65535) ++sums[8 + i / slices];
+      if (i % slices * slice < count && high(i) - low(i) < 65535) ++sums[1 + i / slices];
     });
-    FILIGREE_UNROLL(12)
-    for (int j = 0; j < Layout::window_sum_count; ++j)
-      team.team_reduce(Kokkos::Sum<std::int64_t>(sums[j]));
-    Kokkos::single(Kokkos::PerTeam(team), [&]() {
-      FILIGREE_UNROLL(12)
-      for (int j = 0; j < Layout::window_sum_count; ++j)
-        Kokkos::atomic_add(counts + Layout::window_sums + j, sums[j]);
-    });
+    add_up(team, sums, Layout::window_sums);
   }
 
  private:
+  /// Adds the sums of all lanes to those at `to`.
+  template <std::size_t Count>
+  KOKKOS_FORCEINLINE_FUNCTION void add_up(const member_type& team, std::int64_t (&sums)[Count],
+                                          std::int64_t to) const {
+    FILIGREE_UNROLL(7)
+    for (std::size_t j = 0; j < Count; ++j)
+      team.team_reduce(Kokkos::Sum<std::int64_t>(sums[j]));
+    Kokkos::single(Kokkos::PerTeam(team), [&]() {
+      FILIGREE_UNROLL(7)
+      for (std::size_t j = 0; j < Count; ++j)
+        Kokkos::atomic_add(counts + to + static_cast<std::int64_t>(j), sums[j]);
+    });
+  }
+
   /// The least and the most of a row's columns: where these are sorted the ends are enough, else a few show
   /// what to expect.
   KOKKOS_FORCEINLINE_FUNCTION void look_at(std::int64_t row, std::int64_t& least, std::int64_t& most) const {
@@ -519,13 +548,17 @@ inline void read_statistics(const std::int64_t* counts, std::int64_t sector_samp
            static_cast<std::int64_t>(q + 1) * result.rows)
       ++result.row_quartiles[q];
 
+  for (std::size_t w = 0; w < MatrixStatistics::sorted_windows; ++w) {
+    const std::int64_t* padding =
+        counts + Layout::padding_sums + static_cast<std::int64_t>(w) * Layout::padding_sum_count;
+    for (std::size_t t = 0; t < 6; ++t)
+      result.sorted_padding[w][t] =
+          padding[6] > 0 ? static_cast<double>(padding[t]) / static_cast<double>(padding[6]) : 1;
+  }
   const std::int64_t* windows = counts + Layout::window_sums;
-  for (std::size_t t = 0; t < 6 && windows[6] > 0; ++t)
-    result.sorted_padding[t] = static_cast<double>(windows[t]) / static_cast<double>(windows[6]);
-  result.short_slices = static_cast<double>(windows[8]) / static_cast<double>(windows[7]);
-  result.sorted_short_slices = static_cast<double>(windows[9]) / static_cast<double>(windows[7]);
-
-  result.moved_rows = static_cast<double>(windows[11]) / static_cast<double>(windows[10]);
+  result.short_slices = static_cast<double>(windows[1]) / static_cast<double>(windows[0]);
+  result.sorted_short_slices = static_cast<double>(windows[2]) / static_cast<double>(windows[0]);
+  result.moved_rows = static_cast<double>(windows[4]) / static_cast<double>(windows[3]);
 
   const std::int64_t* sums = counts + Layout::sample_sums;
   result.sectors_per_entry =
@@ -581,8 +614,13 @@ MatrixStatistics matrix_statistics(const ExecutionSpace& exec, const Crs& crs, d
   const int per_sector =
       std::max(1, static_cast<int>(sector_bytes / sizeof(typename Crs::non_const_value_type)));
   const std::int64_t windows = (result.rows + Windows::window - 1) / Windows::window;
-  const Windows sampled_windows{
-      views, result.rows, windows, std::min<std::int64_t>(windows, gpu ? 128 : 8), per_sector, counts.data()};
+  const Windows sampled_windows{views,
+                                result.rows,
+                                windows,
+                                std::min<std::int64_t>(windows, gpu ? 128 : 8),
+                                std::min<std::int64_t>(windows, gpu ? 20 : 2),
+                                per_sector,
+                                counts.data()};
   Kokkos::parallel_for(Impl::label("windows", name), sampled_windows.policy(exec), sampled_windows);
 
   const std::int64_t samples = std::min<std::int64_t>(result.entries, gpu ? Layout::samples : 256);

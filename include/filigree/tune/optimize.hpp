@@ -25,7 +25,7 @@ typename any_matrix_t<Crs>::variant_type convert_by_name(const ExecutionSpace& e
                                                          const std::string& name, int block_size,
                                                          double max_storage_ratio) {
   typename any_matrix_t<Crs>::variant_type result;
-  for_each_format(SelectableFormats(), [&](auto format) {
+  for_each_format(AllFormats(), [&](auto format) {
     using FormatTag = decltype(format);
     for (auto& variant : named_variants<converted_t<FormatTag::template matrix, Crs>>()) {
       if (variant.name != name) continue;
@@ -57,7 +57,7 @@ double time_product(const ExecutionSpace& exec, const Any& A, const Vector& x, c
 
 }  // namespace Impl
 
-/// What the byte model says of each format of SelectableFormats and each member of its family for a CRS
+/// What the byte model says of each format of AllFormats and each member of its family for a CRS
 /// matrix on the device of exec: the first is the one that optimize() would take. Costs matrix_statistics(),
 /// with check_input a read of the matrix, and once in a process device_speed(). Fences. Throws as optimize()
 /// does.
@@ -88,7 +88,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, Selection> p
   Selection result;
   result.crs_bytes = Impl::crs_bytes(crs);
   result.products = options.products;
-  for_each_format(SelectableFormats(), [&](auto format) {
+  for_each_format(AllFormats(), [&](auto format) {
     using Matrix = converted_t<decltype(format)::template matrix, Crs>;
     for (auto& variant : named_variants<Matrix>()) {
       FormatPrediction one;

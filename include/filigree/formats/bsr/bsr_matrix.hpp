@@ -2,7 +2,18 @@
 #ifndef FILIGREE_FORMATS_BSR_BSR_MATRIX_HPP
 #define FILIGREE_FORMATS_BSR_BSR_MATRIX_HPP
 
+#include "filigree/core/convert_options.hpp"
 #include "filigree/core/kokkos_versions.hpp"
+
+namespace Filigree {
+
+/// Options of a conversion to BsrMatrix.
+struct BsrOptions : ConvertOptions {
+  /// Rows and columns of a block; it must divide the rows and the columns of the matrix.
+  int block_size = 1;
+};
+
+}  // namespace Filigree
 
 #if FILIGREE_HAS_BSR
 #include <KokkosSparse_BsrMatrix.hpp>
@@ -12,12 +23,6 @@
 #include "filigree/formats/crs/crs_matrix.hpp"
 
 namespace Filigree {
-
-/// Options of a conversion to BsrMatrix.
-struct BsrOptions : ConvertOptions {
-  /// Rows and columns of a block; it must divide the rows and the columns of the matrix.
-  int block_size = 1;
-};
 
 /// Block Sparse Row storage is Kokkos Kernels' own class (3.6 and newer; FILIGREE_HAS_BSR tells): a CRS of
 /// dense blocks, each stored by rows. Its numRows() and numCols() count blocks. A block is stored whole, and
