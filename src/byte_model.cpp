@@ -25,8 +25,8 @@ struct ByteModel::Kernel {
 
 /// Fitted on an H200 at 1.755 GHz to products of double with cold caches, one set of figures a kernel and
 /// none a matrix: to half of a folder of 213 real matrices repeated to 20M entries and to 12 generated ones
-/// (filigree_select --all FOLDER), crs_one_lane, sell_sorted, jds, jds_ell and blocks then to all of them.
-/// Other types and other GPUs use them as they are.
+/// (filigree_select --all FOLDER), crs_one_lane, sell_sorted, jds, jds_ell and blocks then to all of them,
+/// bsr to the 25 of all that have blocks. Other types and other GPUs use them as they are.
 struct ByteModel::Kernels {
   /// Kokkos Kernels' CRS, T lanes a row by the mean row.
   static constexpr Kernel kokkos_kernels = {63, 3.5, 191, 20e9};
@@ -50,8 +50,8 @@ struct ByteModel::Kernels {
   /// Loads of all diagonals are independent: few instructions a step.
   static constexpr Kernel diagonals = {32, 0.6, 100};
   static constexpr Kernel blocks = {35, 6.2, 302, 29e9, 1.5};
-  /// Kokkos Kernels' BSR, a lane a row.
-  static constexpr Kernel bsr = {50, 9, 200, 29e9};
+  /// Kokkos Kernels' BSR: a step is a line that the lanes of a warp touch, and a wait is for a block.
+  static constexpr Kernel bsr = {14, 0.354, 553, 42e9};
 };
 
 namespace {
@@ -62,6 +62,7 @@ constexpr double launch_seconds = 2.5e-6;
 /// their own.
 constexpr double sector_bytes_of_moved_row = 244;
 constexpr double warp_size = 32;
+constexpr double line_bytes = 128;
 
 int log2_of(int power) {
   int log2 = 0;
@@ -481,20 +482,34 @@ Prediction ByteModel::predict(const BellOptions& options) const {
   return prediction(Kernels::blocks, work, work.bytes, 12);
 }
 
+/// Kokkos Kernels' product, a lane a row, which loads the values of its blocks one after the other: what a
+/// load of a warp takes is a turn of the cache for each 128-byte line that its lanes touch. Blocks of 1 are
+/// multiplied as CRS.
 Prediction ByteModel::predict(const BsrOptions& options) const {
   const std::int64_t b = options.block_size;
   if (b < 1 || b > MatrixStatistics::largest_block || m_statistics.rows % b != 0 ||
       m_statistics.columns % b != 0)
     return {};
+  if (b == 1) {
+    Prediction result = predict(CrsOptions());
+    result.conversion_seconds = conversion(6, result.storage_bytes);
+    return result;
+  }
   const double size = static_cast<double>(b);
   const double fill = m_statistics.block_fill[static_cast<std::size_t>(b)];
   const double blocks = fill > 0 ? m_entries / (size * size * fill) : 0;
+  const double block_bytes = size * size * m_scalar;
+  const double block_lines = block_bytes / line_bytes;
+  const bool is_aligned = std::fmod(block_bytes, line_bytes) == 0 || std::fmod(line_bytes, block_bytes) == 0;
+  // Of the values of a block, of x for it and of its column.
+  const double lines =
+      (is_aligned ? std::max(1.0, block_lines) : std::min(size, 1 + block_lines)) + 1 + 1 / size;
   Work work;
-  work.bytes = blocks * (size * size * m_scalar + m_ordinal) + (m_rows / size + 1) * m_offset;
+  work.bytes = blocks * (block_bytes + m_ordinal) + (m_rows / size + 1) * m_offset;
   work.cache_bytes = work.bytes + x_sector_bytes();
   work.warps = m_rows / warp_size;
-  work.steps = blocks * size * size / warp_size;
-  work.longest_wait = static_cast<double>(m_statistics.longest_row) / (size * fill);
+  work.steps = blocks * size * lines;
+  work.longest_wait = fill > 0 ? static_cast<double>(m_statistics.longest_row) / (size * fill) : 0;
   return prediction(Kernels::bsr, work, work.bytes, 6);
 }
 

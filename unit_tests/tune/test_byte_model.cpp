@@ -172,6 +172,10 @@ TEST(ByteModel, CountsTheBlocksOfBsr) {
   const ByteModel model = model_of(crs, host_speed());
   EXPECT_NEAR(model.predict(options).storage_bytes, blocks * (4 * 8 + 4) + (n / 2 + 1) * 4, 1);
   EXPECT_NEAR(model.predict(options).seconds * 1e10, blocks * (4 * 8 + 4) + (n / 2 + 1) * 4 + 2 * n * 8, 1);
+  // Kokkos Kernels multiply blocks of 1 as CRS.
+  options.block_size = 1;
+  EXPECT_DOUBLE_EQ(model_of(crs, h200()).predict(options).seconds,
+                   model_of(crs, h200()).predict(Filigree::CrsOptions()).seconds);
   // 8192 rows are not of blocks of 3, and the model knows none of 32.
   for (const int b : {0, 3, 32}) {
     options.block_size = b;
