@@ -372,8 +372,9 @@ ByteModel::EllPart ByteModel::ell_part(HybridWidth rule, std::int64_t width, con
     result.storage_bytes = result.width * rounded_up(m_rows, 16) * entry_bytes() + m_rows * m_ordinal;
     return result;
   };
-  const EllPart best =
-      part(Impl::hybrid_width(rule, width, reaching, [&](std::int64_t k) { return bytes(part(k)); }));
+  const EllPart best = part(Impl::hybrid_width(
+      rule, width, reaching, [&](std::int64_t k) { return bytes(part(k)); },
+      [&](std::int64_t k) { return part(k).storage_bytes; }));
   // Of the widths past the last length that was counted only that of the longest row is tried.
   EllPart whole = part(0);
   whole.width = static_cast<double>(m_statistics.longest_row);

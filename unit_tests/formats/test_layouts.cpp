@@ -215,6 +215,50 @@ TEST(HecLayout, PutsLongRowsFirst) {
   EXPECT_EQ(host_list(A.overflow_entries), (Ints{2, 3, 2, 3}));
 }
 
+TEST(RowHistogram, CountsShortAndLongRowsOfManyTeams) {
+  HostMatrix<double> host(9001, 1700);
+  std::vector<std::int64_t> reaching(1702);
+  for (std::int64_t row = 0; row < host.row_count(); ++row) {
+    // Some alike as their neighbours, some not; the last lengths that teams count, and the first that they do
+    // not.
+    const std::int64_t length = row % 1500 == 77 ? 1700 : row % 1500 < 4 ? 1022 + row % 1500 : row / 64 % 5;
+    for (std::int64_t k = 0; k < length; ++k)
+      host.rows[static_cast<std::size_t>(row)].push_back({k, 1.0});
+    for (std::int64_t k = 0; k <= length; ++k)
+      ++reaching[static_cast<std::size_t>(k)];
+  }
+  EXPECT_EQ(Filigree::Impl::rows_reaching(ExecutionSpace(), "test", device_crs(host)), reaching);
+  EXPECT_EQ(Filigree::Impl::rows_reaching(ExecutionSpace(), "test", device_crs(HostMatrix<double>(0, 5))),
+            (std::vector<std::int64_t>{0, 0}));
+}
+
+TEST(SellLayout, BasesAreTheSmallestColumnsOfSlices) {
+  Random random(12);
+  HostMatrix<double> host(3000, 90000);
+  for (std::int64_t row = 0; row < host.row_count(); ++row)
+    for (std::int64_t k = row % 7 == 0 ? 100 : row % 4; k > 0; --k)
+      host.rows[static_cast<std::size_t>(row)].push_back(
+          {20 * row + random.below(row < 1500 ? 900 : 30000), 1.0});
+  for (const int height : {1, 8, 32, 256, 1024}) {
+    Filigree::SellOptions options;
+    options.slice_height = height;
+    options.short_columns = true;
+    const auto A = Filigree::convert<Filigree::SellMatrix>(device_crs(host), any_padding(1, options));
+    Ints bases;
+    for (std::int64_t first = 0; first < host.row_count(); first += height) {
+      std::int64_t least = host.columns;
+      std::int64_t most = -1;
+      for (std::int64_t row = first; row < std::min(first + height, host.row_count()); ++row)
+        for (const auto& entry : host.rows[static_cast<std::size_t>(row)]) {
+          least = std::min(least, entry.column);
+          most = std::max(most, entry.column);
+        }
+      bases.push_back(static_cast<int>(most < 0 ? 0 : most - least < 65535 ? least : -1));
+    }
+    EXPECT_EQ(host_list(A.column_bases), bases) << "slices of " << height;
+  }
+}
+
 /// 12000 rows: all have 2 entries, 4500 have 5, 4095 of these have 7, and one has 40.
 TEST(HybridWidths, AreThoseOfTheRules) {
   HostMatrix<double> host(12000, 50);

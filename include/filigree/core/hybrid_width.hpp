@@ -31,19 +31,26 @@ inline void check_hybrid_width(const char* function, HybridWidth rule, std::int6
 }
 
 /// The width by a rule. reaching[k] is the number of rows with at least k entries (rows_reaching); bytes(k)
-/// is what the matrix takes with width k.
-template <class Bytes>
+/// is what the matrix takes with width k, ell_bytes(k) what its ELL part does.
+template <class Bytes, class EllBytes>
 std::int64_t hybrid_width(HybridWidth rule, std::int64_t given, const std::vector<std::int64_t>& reaching,
-                          const Bytes& bytes) {
+                          const Bytes& bytes, const EllBytes& ell_bytes) {
   const std::int64_t longest = static_cast<std::int64_t>(reaching.size()) - 2;
   if (rule == HybridWidth::given) return std::min(given, longest);
   std::int64_t best = 0;
-  for (std::int64_t width = 1; width <= longest; ++width) {
-    if (rule == HybridWidth::least_bytes) {
-      if (bytes(width) < bytes(best)) best = width;
-    } else {
-      const std::int64_t rows = reaching[static_cast<std::size_t>(width)];
-      if (rows >= 4096 && 3 * rows >= reaching[0]) best = width;
+  if (rule == HybridWidth::third_of_rows) {
+    const auto reach = [&](std::int64_t width) { return reaching[static_cast<std::size_t>(width)]; };
+    while (best < longest && reach(best + 1) >= 4096 && 3 * reach(best + 1) >= reaching[0])
+      ++best;
+    return best;
+  }
+  double least = bytes(0);
+  // Where the ELL part alone takes more, so it does with all larger widths.
+  for (std::int64_t width = 1; width <= longest && ell_bytes(width) < least; ++width) {
+    const double these = bytes(width);
+    if (these < least) {
+      least = these;
+      best = width;
     }
   }
   return best;

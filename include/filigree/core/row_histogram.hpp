@@ -11,41 +11,81 @@
 namespace Filigree {
 namespace Impl {
 
+/// Counts the rows of each length, short ones in the scratch memory of a team, as the many rows of one length
+/// would queue up at one counter.
 template <class ExecutionSpace, class Views>
-struct CountRowLength {
-  using execution_space = ExecutionSpace;
-  Views crs;
-  std::int64_t bins;
-  std::int64_t copies;
-  std::int64_t* histograms;
+struct CountRowLengths {
+  static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
+  static constexpr int lanes = gpu ? 256 : 1;
+  static constexpr int rows_per_team = 4096;
+  static constexpr std::int64_t most_in_scratch = 1024;
+  using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<lanes, 1>>;
+  using member_type = typename policy_type::member_type;
+  using scratch_type = Kokkos::View<int*, typename ExecutionSpace::scratch_memory_space,
+                                    Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t row) const {
-    const std::int64_t copy = row / 32 % copies;
-    Kokkos::atomic_add(histograms + copy * bins + (crs.end(row) - crs.begin(row)), std::int64_t(1));
+  Views crs;
+  std::int64_t row_count;
+  std::int64_t bins;
+  std::int64_t* histogram;
+
+  std::size_t scratch_bins() const { return static_cast<std::size_t>(std::min(bins, most_in_scratch)); }
+  policy_type policy(const ExecutionSpace& exec) const {
+    return policy_type(exec, static_cast<int>((row_count + rows_per_team - 1) / rows_per_team), lanes, 1)
+        .set_scratch_size(0, Kokkos::PerTeam(scratch_type::shmem_size(scratch_bins())));
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const member_type& team) const {
+    const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * rows_per_team;
+    const int count = static_cast<int>(row_count - first < rows_per_team ? row_count - first : rows_per_team);
+    const int near = static_cast<int>(bins < most_in_scratch ? bins : most_in_scratch);
+    const scratch_type scratch(team.team_scratch(0), static_cast<std::size_t>(near));
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, near), [&](const int bin) { scratch(bin) = 0; });
+    team.team_barrier();
+    // Of this lane: rows of one length that follow each other are counted at once.
+    std::int64_t length = 0;
+    int same = 0;
+    const auto count_them = [&]() {
+      if (same == 0) return;
+      if (length < near)
+        Kokkos::atomic_add(&scratch(static_cast<int>(length)), same);
+      else
+        Kokkos::atomic_add(histogram + length, static_cast<std::int64_t>(same));
+    };
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](const int i) {
+      const std::int64_t next = crs.end(first + i) - crs.begin(first + i);
+      if (next != length) {
+        count_them();
+        length = next;
+        same = 0;
+      }
+      ++same;
+    });
+    count_them();
+    team.team_barrier();
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, near), [&](const int bin) {
+      if (scratch(bin) > 0) Kokkos::atomic_add(histogram + bin, static_cast<std::int64_t>(scratch(bin)));
+    });
   }
 };
 
 /// How many rows have at least k entries, for k from 0 to the longest row + 1, for which it is 0. The length
-/// of jagged diagonal k is element k + 1. Fences exec. Takes 8 bytes for each entry of the longest row, and
-/// up to 128 KiB.
+/// of jagged diagonal k is element k + 1. Fences exec. Takes 8 bytes for each entry of the longest row.
 template <class ExecutionSpace, class Crs>
 std::vector<std::int64_t> rows_reaching(const ExecutionSpace& exec, const char* format, const Crs& crs) {
-  using Views = crs_views_t<Crs>;
-  const std::int64_t longest = longest_row(exec, format, crs);
-  const std::int64_t bins = longest + 2;
-  // Rows of one length queue up at one counter: several histograms share them. With one, HYB of qh1484 3273
-  // times along the diagonal took 21.8 products to convert (H200, filigree_targets).
-  const std::int64_t copies = std::max<std::int64_t>(1, std::min<std::int64_t>(256, 16384 / bins));
-  const Kokkos::View<std::int64_t*, typename Crs::device_type> histograms(
-      Kokkos::view_alloc(exec, label("histogram", format)), static_cast<std::size_t>(bins * copies));
-  Kokkos::parallel_for(label("histogram", format),
-                       row_range<void>(exec, static_cast<std::int64_t>(crs.numRows())),
-                       CountRowLength<ExecutionSpace, Views>{Views(crs), bins, copies, histograms.data()});
-  exec.fence();
-  const auto counts = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), histograms);
+  using Count = CountRowLengths<ExecutionSpace, crs_views_t<Crs>>;
+  const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
+  const std::int64_t bins = longest_row(exec, format, crs) + 2;
+  const Kokkos::View<std::int64_t*, typename Crs::device_type> histogram(
+      Kokkos::view_alloc(exec, label("histogram", format)), static_cast<std::size_t>(bins));
+  const Count work{crs_views_t<Crs>(crs), rows, bins, histogram.data()};
+  if (rows > 0) Kokkos::parallel_for(label("histogram", format), work.policy(exec), work);
   std::vector<std::int64_t> reaching(static_cast<std::size_t>(bins));
-  for (std::size_t i = 0; i < counts.extent(0); ++i)
-    reaching[i % reaching.size()] += counts(i);
+  Kokkos::deep_copy(exec,
+                    Kokkos::View<std::int64_t*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(reaching.data(),
+                                                                                            reaching.size()),
+                    histogram);
+  exec.fence();
   for (std::size_t k = reaching.size() - 1; k > 0; --k)
     reaching[k - 1] += reaching[k];
   return reaching;

@@ -40,7 +40,8 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HecOptio
            static_cast<double>(beyond[static_cast<std::size_t>(width)]) * (sizeof(S) + sizeof(O)) +
            static_cast<double>(overflowing_rows) * (sizeof(O) + sizeof(Z)) + sizeof(Z);
   };
-  const std::int64_t width = hybrid_width(options.width_rule, options.width, reaching, bytes);
+  const std::int64_t width = hybrid_width(options.width_rule, options.width, reaching, bytes,
+                                          [&](std::int64_t k) { return ell_bytes<Ell>(rows, k); });
   const std::int64_t overflow = beyond[static_cast<std::size_t>(width)];
   const std::int64_t overflowing_rows = reaching[static_cast<std::size_t>(width) + 1];
   const std::int64_t long_length = std::min(options.long_row, longest - width) + width + 1;

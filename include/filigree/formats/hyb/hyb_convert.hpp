@@ -37,7 +37,8 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HybOptio
     return ell_bytes<Ell>(rows, width) + static_cast<double>(overflow) * (sizeof(S) + 2 * sizeof(O)) +
            static_cast<double>(share_bytes<ExecutionSpace>(overflow));
   };
-  const std::int64_t width = hybrid_width(options.width_rule, options.width, reaching, bytes);
+  const std::int64_t width = hybrid_width(options.width_rule, options.width, reaching, bytes,
+                                          [&](std::int64_t k) { return ell_bytes<Ell>(rows, k); });
   const std::int64_t overflow = beyond[static_cast<std::size_t>(width)];
   const double elements =
       static_cast<double>(round_up(rows, Ell::row_alignment)) * static_cast<double>(width);

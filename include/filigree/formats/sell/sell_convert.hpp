@@ -111,56 +111,67 @@ struct SellSlices {
   }
 };
 
-/// The smallest column of each slice, or -1 where the largest is too far from it: a team a slice.
+/// The smallest column of each slice, or -1 where the largest is too far from it: the lanes of a warp a
+/// slice, some of them a row.
 template <class ExecutionSpace, class Rows, class Views>
 struct SellBases {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
+  static constexpr int lanes = gpu ? 32 : 1;
+  static constexpr int slices_per_team = gpu ? 8 : 1;
   using ordinal_type = typename Rows::ordinal_type;
-  using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<256, 1>>;
+  using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<slices_per_team * lanes, 1>>;
   using member_type = typename policy_type::member_type;
-  using columns_type = Kokkos::MinMaxScalar<std::int64_t>;
-  using reducer_type = Kokkos::MinMax<std::int64_t>;
+  using columns_type = Kokkos::MinMaxScalar<ordinal_type>;
+  using reducer_type = Kokkos::MinMax<ordinal_type>;
 
   Rows rows;
   Views crs;
+  std::int64_t slices;
+  int lanes_per_row;
   ordinal_type* column_bases;
 
+  policy_type policy(const ExecutionSpace& exec) const {
+    return policy_type(exec, static_cast<int>((slices + slices_per_team - 1) / slices_per_team),
+                       slices_per_team, lanes);
+  }
   /// A lane takes about four entries of a mean row.
-  static policy_type policy(const ExecutionSpace& exec, std::int64_t slices, int height,
-                            double entries_per_row) {
-    int lanes = 1;
-    while (gpu && lanes < 32 && entries_per_row > 4 * lanes)
-      lanes *= 2;
-    return policy_type(exec, static_cast<int>(slices), gpu ? std::min(height, 256 / lanes) : 1, lanes);
+  static int lanes_of_row(double entries_per_row) {
+    int result = 1;
+    while (result < lanes && entries_per_row > 4 * result)
+      result *= 2;
+    return result;
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const member_type& team) const {
-    const std::int64_t slice = team.league_rank();
-    const std::int64_t first = slice << rows.log2_height;
+    const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * slices_per_team;
+    const std::int64_t count = slices - first < slices_per_team ? slices - first : slices_per_team;
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(count)),
+                         [&](const int i) { find_base(team, first + i); });
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void find_base(const member_type& team, const std::int64_t slice) const {
+    const std::int64_t place = slice << rows.log2_height;
     columns_type all;
     Kokkos::parallel_reduce(
-        Kokkos::TeamThreadRange(team, 1 << rows.log2_height),
-        [&](const int i, columns_type& mine) {
-          const std::int64_t row = rows.target(first + i);
-          const std::int64_t begin = row < 0 ? 0 : crs.begin(row);
-          const std::int64_t end = row < 0 ? 0 : crs.end(row);
-          columns_type of_row;
-          Kokkos::parallel_reduce(
-              Kokkos::ThreadVectorRange(team, end - begin),
-              [&](const std::int64_t k, columns_type& of_lane) {
-                const std::int64_t column = static_cast<std::int64_t>(crs.entries[begin + k]);
-                of_lane.min_val = column < of_lane.min_val ? column : of_lane.min_val;
-                of_lane.max_val = column > of_lane.max_val ? column : of_lane.max_val;
-              },
-              reducer_type(of_row));
-          mine.min_val = of_row.min_val < mine.min_val ? of_row.min_val : mine.min_val;
-          mine.max_val = of_row.max_val > mine.max_val ? of_row.max_val : mine.max_val;
+        Kokkos::ThreadVectorRange(team, lanes),
+        [&](const int lane, columns_type& mine) {
+          for (int i = lane / lanes_per_row; i < 1 << rows.log2_height; i += lanes / lanes_per_row) {
+            const std::int64_t row = rows.target(place + i);
+            if (row < 0) continue;
+            const std::int64_t end = crs.end(row);
+            for (std::int64_t k = crs.begin(row) + lane % lanes_per_row; k < end; k += lanes_per_row) {
+              const ordinal_type column = crs.entries[k];
+              mine.min_val = column < mine.min_val ? column : mine.min_val;
+              mine.max_val = column > mine.max_val ? column : mine.max_val;
+            }
+          }
         },
         reducer_type(all));
-    Kokkos::single(Kokkos::PerTeam(team), [&]() {
+    Kokkos::single(Kokkos::PerThread(team), [&]() {
       const bool is_empty = all.min_val > all.max_val;
       const bool far = !is_empty && all.max_val - all.min_val >= short_padding;
-      column_bases[slice] = static_cast<ordinal_type>(far ? -1 : is_empty ? 0 : all.min_val);
+      column_bases[slice] = far ? ordinal_type(-1) : is_empty ? ordinal_type(0) : all.min_val;
     });
   }
 };
@@ -246,11 +257,11 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const SellOpti
     const Slices work(sell, Views(crs));
     using Rows = SellRows<S, O, false>;
     using Bases = SellBases<ExecutionSpace, Rows, Views>;
-    Kokkos::parallel_for(
-        label("column_bases", name),
-        Bases::policy(exec, slices, options.slice_height,
-                      static_cast<double>(crs.nnz()) / static_cast<double>(std::max<std::int64_t>(rows, 1))),
-        Bases{Rows(sell), Views(crs), sell.column_bases.data()});
+    const Bases bases{Rows(sell), Views(crs), slices,
+                      Bases::lanes_of_row(static_cast<double>(crs.nnz()) /
+                                          static_cast<double>(std::max<std::int64_t>(rows, 1))),
+                      sell.column_bases.data()};
+    Kokkos::parallel_for(label("column_bases", name), bases.policy(exec), bases);
     Kokkos::parallel_scan(label("column_offsets", name),
                           row_range<typename Slices::ShortOffsets>(exec, slices), work, short_size);
     exec.fence();
