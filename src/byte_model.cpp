@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
-#include <string>
 
 #include "filigree/core/hybrid_width.hpp"
 
@@ -251,7 +249,7 @@ Prediction ByteModel::predict(const EllOptions& options) const {
 }
 
 Prediction ByteModel::predict(const SellOptions& options) const {
-  Impl::check_lanes_per_row("Filigree::ByteModel::predict", options.lanes_per_row);
+  Impl::check_sell_options("Filigree::ByteModel::predict", options);
   if (options.one_length_per_slice) return of_sorted_rows(Kernels::jds_ell);
   const int log2_lanes = log2_of(options.lanes_per_row);
   const bool sorted = options.sorting_window != 1;
@@ -278,17 +276,15 @@ double ByteModel::moved_rows() const {
   return std::max(0.0, m_statistics.moved_rows - m_scalar / 32);
 }
 
-/// Slices of 32 rows sorted in windows, of which the model knows those of 1, where the width of a slice is
-/// rounded up to the lanes, of 64 to 4096 and of all rows, whose lengths were counted.
+/// Slices of 32 rows sorted in windows, of which the model knows those of 1, of 64 to 4096 and of all rows,
+/// whose lengths were counted.
 ByteModel::SortedRows ByteModel::sorted_rows(std::int64_t window, int log2_lanes) const {
-  if (window < 0)
-    throw std::invalid_argument("Filigree::ByteModel::predict: options.sorting_window is " +
-                                std::to_string(window) +
-                                "; it must be a number of rows, or 0 for all of them.");
+  if (m_entries == 0) return {};
   const auto t = static_cast<std::size_t>(log2_lanes);
-  const SortedRows unsorted = {
-      m_statistics.sell_padding() + 0.5 * ((1 << log2_lanes) - 1) * m_rows / m_entries,
-      m_statistics.short_slices, 0};
+  // The width of a slice is rounded up to the lanes, about as in the smallest windows.
+  const auto& smallest = m_statistics.sorted_padding[0];
+  const SortedRows unsorted = {m_statistics.sell_padding() + smallest[t] - smallest[0],
+                               m_statistics.short_slices, 0};
   const auto of_samples = [&](int w) {
     const double part = (w + 1.0) / MatrixStatistics::sorted_windows;
     return SortedRows{m_statistics.sorted_padding[static_cast<std::size_t>(w)][t],
@@ -298,16 +294,19 @@ ByteModel::SortedRows ByteModel::sorted_rows(std::int64_t window, int log2_lanes
   constexpr int last = MatrixStatistics::sorted_windows - 1;
   const auto of_all = [&]() {
     const std::vector<std::int64_t>& reaching = m_statistics.rows_reaching;
+    const double lanes = 1 << log2_lanes;
     double room = 0;
     double uncounted = m_entries;
     for (std::size_t k = 1; k + 1 < reaching.size(); ++k) {
       const double rows = static_cast<double>(reaching[k]);
-      if ((k - 1) % (std::size_t(1) << t) == 0)
-        room += (1 << log2_lanes) * std::min(rounded_up(rows, warp_size), m_rows);
+      if ((k - 1) % (std::size_t(1) << t) == 0) room += lanes * rounded_up(rows, warp_size);
       uncounted -= rows;
     }
+    // Of the rows past the last length that was counted only the longest is known, which widens its slice.
+    const double past = rounded_up(static_cast<double>(m_statistics.longest_row), lanes) -
+                        rounded_up(static_cast<double>(reaching.size() - 2), lanes);
     return SortedRows{
-        (room + std::max(0.0, uncounted)) / m_entries,
+        (room + std::max(uncounted, warp_size * past)) / m_entries,
         m_statistics.columns <= 65535 ? 1 : m_statistics.sorted_short_slices * (1 - moved_rows()),
         sector_bytes_of_moved_row * moved_rows() * m_rows};
   };
@@ -316,8 +315,9 @@ ByteModel::SortedRows ByteModel::sorted_rows(std::int64_t window, int log2_lanes
                       p.short_part + part * (q.short_part - p.short_part),
                       p.moved_bytes + part * (q.moved_bytes - p.moved_bytes)};
   };
-  if (m_entries == 0) return {};
-  if (window == 0 || static_cast<double>(window) >= m_rows) return of_all();
+  const bool all_rows = window == 0 || static_cast<double>(window) >= m_rows;
+  // One window of samples has them all.
+  if (all_rows) return m_rows <= SellOptions::sorted_window ? of_samples(last) : of_all();
   // Windows of 64 << w rows are at w + 1, as those of 32 are a slice, which sorting changes nothing about.
   const double at = std::log2(std::max(static_cast<double>(window), warp_size) / warp_size);
   if (at == 0) return unsorted;
@@ -504,7 +504,7 @@ Prediction ByteModel::predict(const BsrOptions& options) const {
   const bool is_aligned = std::fmod(block_bytes, line_bytes) == 0 || std::fmod(line_bytes, block_bytes) == 0;
   // Of the values of a block, of x for it and of its column.
   const double lines =
-      (is_aligned ? std::max(1.0, block_lines) : std::min(size, 1 + block_lines)) + 1 + 1 / size;
+      std::min(size, is_aligned ? std::max(1.0, block_lines) : 1 + block_lines) + 1 + 1 / size;
   Work work;
   work.bytes = blocks * (block_bytes + m_ordinal) + (m_rows / size + 1) * m_offset;
   work.cache_bytes = work.bytes + x_sector_bytes();

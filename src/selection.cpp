@@ -102,7 +102,7 @@ void rank_formats(const OptimizeOptions& options, Selection& selection) {
   for (FormatPrediction& one : selection.formats) {
     const double bytes = one.prediction.storage_bytes;
     one.total_seconds = total_seconds(options, one.prediction, one.prediction.seconds);
-    if (shares_crs(one.name)) continue;
+    if (shares_crs(one.name) || !one.refusal.empty()) continue;
     std::ostringstream why;
     why << std::fixed << std::setprecision(2);
     if (!std::isfinite(one.prediction.seconds))

@@ -111,7 +111,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> spmv(const E
   }
 
   if constexpr (Impl::is_kokkos_kernels_matrix_v<Matrix>) {
-    if constexpr (Impl::kokkos_kernels_take_v<Matrix, XView, YView>)
+    if constexpr (Impl::kokkos_kernels_take_v<ExecutionSpace, Matrix, XView, YView>)
       if (Impl::kokkos_kernels_can<Matrix>(mode, x, y)) {
         Impl::kokkos_kernels_spmv(exec, mode, wide_alpha, A, x, wide_beta, y);
         return;

@@ -149,6 +149,42 @@ TEST(ByteModel, KnowsWhatSellPadsInWindowsOfEverySize) {
                     {"Filigree::ByteModel::predict", "sorting_window is -1"}));
 }
 
+TEST(ByteModel, KnowsWhatSellPadsForRowsPastTheLastLengthThatIsCounted) {
+  for (const std::int64_t rows : {7, 3000, 20000}) {
+    HostMatrix<double> host(rows, 3000);
+    for (std::int64_t row = 0; row < rows; ++row)
+      for (std::int64_t k = 0; k < (row == rows / 2 ? 3000 : 3); ++k)
+        host.rows[static_cast<std::size_t>(row)].push_back({k, 1.0});
+    const auto crs = device_crs(host);
+    const ByteModel model = model_of(crs, h200());
+    for (const int lanes : {1, 8})
+      for (const std::int64_t window : {1, 64, 4096, 15000, 0}) {
+        Filigree::SellOptions options;
+        options.lanes_per_row = lanes;
+        options.sorting_window = window;
+        options.max_storage_ratio = 1000;
+        const auto A = Filigree::convert<Filigree::SellMatrix>(crs, options);
+        // The samples of the largest windows are all that there are, those of the others a part.
+        if (window == 64 && rows > 4096) continue;
+        const double stored = static_cast<double>(A.storage_bytes());
+        EXPECT_NEAR(model.predict(options).storage_bytes, stored, 0.05 * stored)
+            << rows << " rows, " << lanes << " lanes, window " << window;
+      }
+  }
+}
+
+TEST(ByteModel, TakesAMatrixWithoutEntries) {
+  const ByteModel model = model_of(device_crs(HostMatrix<double>(64, 64)), h200());
+  for (const std::int64_t window : {1, 64, 4096, 0}) {
+    Filigree::SellOptions options;
+    options.sorting_window = window;
+    EXPECT_EQ(model.predict(options).seconds, 0) << window;
+  }
+  Filigree::BsrOptions bsr;
+  bsr.block_size = 4;
+  EXPECT_EQ(model.predict(bsr).seconds, 0);
+}
+
 TEST(ByteModel, ChargesSellForTheRowsThatLargeWindowsMove) {
   const auto crs = uneven_rows();
   DeviceSpeed fast = h200();

@@ -64,7 +64,8 @@ using Any = Filigree::AnyMatrix<double, int, Device, void, int>;
 Any in_format(const Crs<double>& crs, const std::string& name, int block_size = 1) {
   return {{},
           Filigree::Impl::convert_by_name(ExecutionSpace(), crs, name, block_size,
-                                          std::numeric_limits<double>::max())};
+                                          std::numeric_limits<double>::max()),
+          crs.nnz()};
 }
 
 std::vector<std::string> all_names(const Crs<double>& crs) {
@@ -126,6 +127,70 @@ TEST(Optimize, TakesDiagonalsOfBlocksForAGridThatItWasNotTold) {
   one_unknown.block_size = 1;
   EXPECT_EQ(Filigree::optimize(grid(40, 3), one_unknown).selection().pick().block_size, 1);
 }
+
+#if FILIGREE_HAS_BSR
+/// Full blocks of b x b, some a block row, in random places.
+HostMatrix<double> scattered_blocks(std::int64_t block_rows, std::int64_t b) {
+  Random random(5);
+  HostMatrix<double> host(block_rows * b, block_rows * b);
+  for (std::int64_t block_row = 0; block_row < block_rows; ++block_row) {
+    std::set<std::int64_t> blocks;
+    for (std::int64_t k = 1 + random.below(12); k > 0; --k)
+      blocks.insert(random.below(block_rows));
+    for (std::int64_t r = 0; r < b; ++r)
+      for (const std::int64_t block : blocks)
+        for (std::int64_t c = 0; c < b; ++c)
+          host.rows[static_cast<std::size_t>(block_row * b + r)].push_back(
+              {block * b + c, random.value<double>()});
+  }
+  return host;
+}
+
+TEST(Optimize, TakesBsrWhereBlocksAreFullAndNowhereElse) {
+  OptimizeOptions options = on_h200();
+  options.products = 1e9;
+  // A memory so slow that bytes decide.
+  options.speed.read_bandwidth = 1e11;
+  auto host = scattered_blocks(3000, 4);
+  const auto A = Filigree::optimize(device_crs(host), options);
+  ASSERT_EQ(A.selection().picked, "bsr") << A.explain();
+  EXPECT_EQ(A.selection().pick().block_size, 4);
+  EXPECT_EQ(A.nnz(), host.entry_count());
+  EXPECT_TRUE((multiplies<Layout>(A, host, Product<double>{Mode::NoTranspose, 2.0, 0.5, 3})));
+  const auto other = with_new_values(host, 8);
+  Filigree::refill(A, device_crs(other));
+  EXPECT_EQ(canonical(host_matrix(Filigree::to_crs(A))), canonical(other));
+
+  const auto refusal = [&]() {
+    const auto found = Filigree::optimize(device_crs(host), options);
+    EXPECT_NE(found.selection().picked, "bsr");
+    for (const auto& one : found.selection().formats)
+      if (one.name == "bsr") return one.refusal;
+    return std::string("it is not there");
+  };
+  // One entry is missing, which samples do not show.
+  host.rows[5000].pop_back();
+  EXPECT_EQ(refusal(), "it would multiply zeros that fill its blocks");
+  // Many are, which they do.
+  for (auto& row : host.rows)
+    row.pop_back();
+  EXPECT_EQ(refusal(), "it would multiply zeros that fill its blocks");
+}
+
+TEST(Optimize, TakesABlockSizeOfBsrThatDividesTheMatrix) {
+  auto host = scattered_blocks(300, 8);
+  // Four more rows and columns.
+  host.columns += 4;
+  for (std::int64_t r = 0; r < 4; ++r)
+    host.rows.push_back(
+        {{host.columns - 4, 1.0}, {host.columns - 3, 1.0}, {host.columns - 2, 1.0}, {host.columns - 1, 1.0}});
+  for (const auto& one : Filigree::predict_formats(device_crs(host), on_h200()).formats)
+    if (one.name == "bsr") {
+      EXPECT_EQ(one.block_size, 4);
+      EXPECT_EQ(one.refusal, "");
+    }
+}
+#endif
 
 TEST(Optimize, StaysWithTheCrsMatrixForFewProducts) {
   const auto crs = grid(30, 3);
@@ -287,15 +352,30 @@ TEST(AnyMatrix, IsEachFormat) {
     const Any A = in_format(device_crs(host), name, 2);
     EXPECT_EQ(A.numRows(), 200);
     EXPECT_EQ(A.numCols(), 150);
-    // BSR counts the values of its blocks.
-    if (name != "bsr") {
-      EXPECT_EQ(A.nnz(), host.entry_count());
-    }
+    EXPECT_EQ(A.nnz(), host.entry_count());
     EXPECT_TRUE((multiplies<Layout>(A, host, Product<double>{Mode::NoTranspose, 2.0, 0.5, 2})));
     EXPECT_TRUE((multiplies<Layout>(A, host, Product<double>{Mode::Transpose, 2.0, 0.5, 0})));
     Filigree::refill(ExecutionSpace(), A, device_crs(other));
     EXPECT_TRUE((multiplies<Layout>(A, other, Product<double>{})));
     EXPECT_EQ(canonical(host_matrix(Filigree::to_crs(ExecutionSpace(), A))), canonical(other));
+  }
+}
+
+TEST(AnyMatrix, RefusesValuesOfAnotherPattern) {
+  const auto host = random_rows(200, 150, 20);
+  auto more = host;
+  more.rows[3].push_back({149, 1.0});
+  const auto crs = device_crs(host);
+  for (const std::string& name : all_names(crs)) {
+    if (Filigree::Impl::shares_crs(name)) continue;
+    const Any A = in_format(crs, name, 2);
+    Filigree::RefillOptions unchecked;
+    unchecked.check_pattern = false;
+    EXPECT_TRUE(holds(message<std::invalid_argument>(
+                          [&]() { Filigree::refill(ExecutionSpace(), A, device_crs(more), unchecked); }),
+                      {"Filigree::refill", "entries"}))
+        << name;
+    EXPECT_TRUE((multiplies<Layout>(A, host, Product<double>{}))) << name;
   }
 }
 

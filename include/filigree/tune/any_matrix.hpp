@@ -3,6 +3,7 @@
 #define FILIGREE_TUNE_ANY_MATRIX_HPP
 
 #include <cstddef>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -52,9 +53,10 @@ class AnyMatrix {
   /// No rows, no columns.
   AnyMatrix() = default;
 
-  /// What was found, and a matrix of the format that it names.
-  AnyMatrix(Selection selection, variant_type matrix)
-      : m_selection(std::move(selection)), m_matrix(std::move(matrix)) {}
+  /// What was found, a matrix of the format that it names, and the entries of the CRS matrix that this was
+  /// made from.
+  AnyMatrix(Selection selection, variant_type matrix, size_type entry_count)
+      : m_selection(std::move(selection)), m_matrix(std::move(matrix)), m_nnz(entry_count) {}
 
   ordinal_type numRows() const {
     return static_cast<ordinal_type>(
@@ -64,27 +66,25 @@ class AnyMatrix {
     return static_cast<ordinal_type>(
         visit([](const auto& A) { return MatrixTraits<std::decay_t<decltype(A)>>::columns(A); }));
   }
-  /// Entries of the CRS matrix that it was made from; where the pick is BSR, all values of its blocks.
-  size_type nnz() const {
-    return static_cast<size_type>(
-        visit([](const auto& A) { return MatrixTraits<std::decay_t<decltype(A)>>::entries(A); }));
-  }
+  /// Entries of the CRS matrix that it was made from.
+  size_type nnz() const { return m_nnz; }
   /// Bytes of all Views of the matrix, also where it shares them with the CRS matrix.
   std::size_t storage_bytes() const {
     return visit([](const auto& A) { return MatrixTraits<std::decay_t<decltype(A)>>::storage_bytes(A); });
   }
 
   /// The same matrix, and what was found of it.
-  AnyMatrix with_selection(Selection selection) const { return {std::move(selection), m_matrix}; }
+  AnyMatrix with_selection(Selection selection) const { return {std::move(selection), m_matrix, m_nnz}; }
 
   /// A copy for products on another instance at the same time: see CooMatrix.
   AnyMatrix with_own_carry() const {
-    return {m_selection, visit([](const auto& A) -> variant_type {
-              if constexpr (Impl::HasOwnCarry<std::decay_t<decltype(A)>>::value)
-                return A.with_own_carry();
-              else
-                return A;
-            })};
+    const auto copy = [](const auto& A) -> variant_type {
+      if constexpr (Impl::HasOwnCarry<std::decay_t<decltype(A)>>::value)
+        return A.with_own_carry();
+      else
+        return A;
+    };
+    return {m_selection, visit(copy), m_nnz};
   }
 
   const Selection& selection() const { return m_selection; }
@@ -100,6 +100,7 @@ class AnyMatrix {
  private:
   Selection m_selection;
   variant_type m_matrix;
+  size_type m_nnz = 0;
 };
 
 /// spmv of the matrix that A holds (see spmv.hpp).
@@ -118,6 +119,10 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> refill(
     const ExecutionSpace& exec, const AnyMatrix<S, O, D, M, Z>& A,
     const KokkosSparse::CrsMatrix<CrsScalar, CrsOrdinal, CrsDevice, CrsTraits, CrsSize>& crs,
     const RefillOptions& options = {}) {
+  if (A.nnz() != static_cast<Z>(crs.nnz()))
+    Impl::fail<std::invalid_argument>("Filigree::refill: A was made from ", A.nnz(),
+                                      " entries, the CRS matrix has ", crs.nnz(),
+                                      "; it must have the pattern that A was converted from.");
   A.visit([&](const auto& matrix) { refill(exec, matrix, crs, options); });
 }
 

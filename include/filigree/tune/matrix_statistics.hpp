@@ -22,8 +22,8 @@ namespace Filigree {
 
 /// What a CRS matrix is like, as far as the time of its products depends on it. Row lengths are counted, all
 /// of them; where sorting or columns matter the figures are of samples spread evenly over the matrix, the
-/// same on every run: of 128 windows of rows (20 for each of the smaller sizes) and some thousand entries, on
-/// a host of 8 windows (2) and 256 entries.
+/// same on every run: of 128 stretches of 4096 rows, 20 for each of the smaller windows, and of some thousand
+/// entries; on a host of 8 stretches, 2, and 256 entries.
 struct MatrixStatistics {
   /// Of rows_reaching.
   static constexpr std::int64_t most_counted_length = 1024;
@@ -76,14 +76,15 @@ struct MatrixStatistics {
   std::array<std::int64_t, largest_block + 1> diagonals = {};
   std::array<bool, largest_block + 1> diagonals_are_counted = {};
 
-  /// The largest block size, up to `most`, that entries fill about as well as any, and by 0.7 at least; 1
-  /// where none is. (In a matrix of 4 x 4 blocks those of 2 x 2 are full too.)
-  int best_block_size(int most = largest_block) const {
+  /// The largest block size, up to `most`, that divides `multiple` and that entries fill about as well as any
+  /// such, and by 0.7 at least; 1 where none is. (In a matrix of 4 x 4 blocks those of 2 x 2 are full too.)
+  int best_block_size(int most = largest_block, std::int64_t multiple = 0) const {
+    const auto fill = [&](int b) { return multiple % b == 0 ? block_fill[static_cast<std::size_t>(b)] : 0; };
     double fullest = 0.7;
     for (int b = 2; b <= most; ++b)
-      fullest = std::max(fullest, 0.98 * block_fill[static_cast<std::size_t>(b)]);
+      fullest = std::max(fullest, 0.98 * fill(b));
     for (int b = most; b > 1; --b)
-      if (block_fill[static_cast<std::size_t>(b)] >= fullest) return b;
+      if (fill(b) >= fullest) return b;
     return 1;
   }
   /// Entries that ELL, and SELL in slices of 32 rows, have room for, over the entries.
@@ -238,8 +239,8 @@ KOKKOS_INLINE_FUNCTION std::int64_t spread(std::int64_t i, std::int64_t samples,
   return begin + static_cast<std::int64_t>(random % static_cast<std::uint64_t>(end - begin));
 }
 
-/// What sorting in windows would give, and what spans slices have, of some windows: `sampled` of the largest,
-/// then of each smaller size `sampled_parts` times as many rows.
+/// What sorting in windows would give, and what spans slices have: of `sampled` windows of the largest size,
+/// and for each smaller one of `sampled_parts` stretches of as many rows.
 template <class ExecutionSpace, class Views>
 struct WindowStatistics {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
@@ -320,10 +321,9 @@ struct WindowStatistics {
                          row_of(keys(place - 1)) / elements_per_sector == row / elements_per_sector;
       if (!stays) ++sums[4];
       if (place % slice != 0) return;
-      const std::int64_t rows = count - place < slice ? count - place : slice;
       FILIGREE_UNROLL(6)
       for (int t = 0; t < 6; ++t)
-        padding[t] += rows * ((length + (1 << t) - 1) >> t << t);
+        padding[t] += slice * ((length + (1 << t) - 1) >> t << t);
       ++sums[0];
     });
     add_up(team, padding, Layout::padding_sums + size * Layout::padding_sum_count);
@@ -548,12 +548,17 @@ inline void read_statistics(const std::int64_t* counts, std::int64_t sector_samp
            static_cast<std::int64_t>(q + 1) * result.rows)
       ++result.row_quartiles[q];
 
-  for (std::size_t w = 0; w < MatrixStatistics::sorted_windows; ++w) {
+  for (std::size_t w = MatrixStatistics::sorted_windows; w-- > 0;) {
     const std::int64_t* padding =
         counts + Layout::padding_sums + static_cast<std::int64_t>(w) * Layout::padding_sum_count;
+    // Where none was sampled, as of the next larger one.
+    if (padding[6] == 0) {
+      result.sorted_padding[w].fill(1);
+      if (w + 1 < result.sorted_padding.size()) result.sorted_padding[w] = result.sorted_padding[w + 1];
+      continue;
+    }
     for (std::size_t t = 0; t < 6; ++t)
-      result.sorted_padding[w][t] =
-          padding[6] > 0 ? static_cast<double>(padding[t]) / static_cast<double>(padding[6]) : 1;
+      result.sorted_padding[w][t] = static_cast<double>(padding[t]) / static_cast<double>(padding[6]);
   }
   const std::int64_t* windows = counts + Layout::window_sums;
   result.short_slices = static_cast<double>(windows[1]) / static_cast<double>(windows[0]);
@@ -576,15 +581,16 @@ inline void read_statistics(const std::int64_t* counts, std::int64_t sector_samp
 
 /// The statistics of a CRS matrix, counted where it is: its row map is read once and its entries are sampled.
 /// cache_bytes is the size of the last cache before the memory. Diagonals are those of blocks of the given
-/// size, 1 to 16, or of best_block_size(); with counts_diagonals the entries are read once to count them,
-/// unless the samples lie on more than a format of diagonals has any use for, and 8 bytes a row are taken
-/// meanwhile. Where x takes over half of the cache, 32 stretches of a million entries, on a host 8, are
-/// looked through too. One copy of 74 KB comes to the host. Fences, and takes as much while it runs.
+/// size, 1 to 16, or of best_block_size(). In full, the entries are read once to count them, unless the
+/// samples lie on more than a format of diagonals has any use for, and 8 bytes a row are taken meanwhile; and
+/// windows of less than 4096 sorted rows are sampled, which else count as those. Where x takes over half of
+/// the cache, 32 stretches of a million entries, on a host 8, are looked through too. One copy of 74 KB comes
+/// to the host. Fences, and takes as much while it runs.
 ///
 /// The matrix must be one (see ConvertOptions::check_input), or behaviour is undefined.
 template <class ExecutionSpace, class Crs>
 MatrixStatistics matrix_statistics(const ExecutionSpace& exec, const Crs& crs, double cache_bytes,
-                                   int block_size = 0, bool counts_diagonals = true) {
+                                   int block_size = 0, bool in_full = true) {
   using Layout = Impl::StatisticsLayout;
   using Views = Impl::crs_views_t<Crs>;
   using Lengths = Impl::RowLengthStatistics<ExecutionSpace, Views>;
@@ -618,7 +624,7 @@ MatrixStatistics matrix_statistics(const ExecutionSpace& exec, const Crs& crs, d
                                 result.rows,
                                 windows,
                                 std::min<std::int64_t>(windows, gpu ? 128 : 8),
-                                std::min<std::int64_t>(windows, gpu ? 20 : 2),
+                                in_full ? std::min<std::int64_t>(windows, gpu ? 20 : 2) : 0,
                                 per_sector,
                                 counts.data()};
   Kokkos::parallel_for(Impl::label("windows", name), sampled_windows.policy(exec), sampled_windows);
@@ -645,7 +651,7 @@ MatrixStatistics matrix_statistics(const ExecutionSpace& exec, const Crs& crs, d
   const auto count_diagonals = [&](int b, double most) {
     const auto at = static_cast<std::size_t>(b);
     result.diagonals[at] = Impl::sampled_diagonals(host.data() + Layout::places, samples, b);
-    if (!counts_diagonals || static_cast<double>(result.diagonals[at]) * b > most) return;
+    if (!in_full || static_cast<double>(result.diagonals[at]) * b > most) return;
     result.diagonals[at] = Impl::find_diagonals(exec, name, crs, b).count;
     result.diagonals_are_counted[at] = true;
   };

@@ -3,6 +3,8 @@
 #define FILIGREE_TUNE_OPTIMIZE_HPP
 
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -55,6 +57,19 @@ double time_product(const ExecutionSpace& exec, const Any& A, const Vector& x, c
   return seconds;
 }
 
+/// Why BSR is no pick where its blocks are not full: it multiplies what fills them like entries, so that an
+/// Inf in x shows in rows whose pattern does not name its column.
+constexpr const char* multiplies_zeros = "it would multiply zeros that fill its blocks";
+
+/// Whether a matrix stores, and multiplies, more than the entries that it was made from.
+template <class Any>
+bool stores_zeros(const Any& A) {
+  return A.visit([&](const auto& matrix) {
+    using Traits = MatrixTraits<std::decay_t<decltype(matrix)>>;
+    return !Traits::counts_entries && Traits::entries(matrix) != static_cast<std::int64_t>(A.nnz());
+  });
+}
+
 }  // namespace Impl
 
 /// What the byte model says of each format of AllFormats and each member of its family for a CRS
@@ -95,11 +110,17 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, Selection> p
       one.name = variant.name;
       if constexpr (Impl::HasBlockSize<decltype(variant.options)>::value) {
         constexpr bool is_bell = std::is_same<decltype(variant.options), BellOptions>::value;
-        one.block_size = options.block_size > 0
-                             ? options.block_size
-                             : model.statistics().best_block_size(is_bell ? Impl::largest_compiled_block_size
-                                                                          : MatrixStatistics::largest_block);
+        constexpr bool is_bsr = std::is_same<decltype(variant.options), BsrOptions>::value;
+        const MatrixStatistics& statistics = model.statistics();
+        one.block_size =
+            options.block_size > 0
+                ? options.block_size
+                : statistics.best_block_size(
+                      is_bell ? Impl::largest_compiled_block_size : MatrixStatistics::largest_block,
+                      is_bsr ? std::gcd(statistics.rows, statistics.columns) : 0);
         variant.options.block_size = one.block_size;
+        if (is_bsr && statistics.block_fill[static_cast<std::size_t>(one.block_size)] < 0.9999)
+          one.refusal = Impl::multiplies_zeros;
       }
       one.prediction = model.predict(variant.options);
       result.formats.push_back(one);
@@ -159,7 +180,12 @@ optimize(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z
       one.refusal = refusal.what();
       continue;
     }
-    Any candidate({}, std::move(matrix));
+    Any candidate({}, std::move(matrix), crs.nnz());
+    if (Impl::stores_zeros(candidate)) {
+      one.refusal = Impl::multiplies_zeros;
+      exec.fence();
+      continue;
+    }
     if (Impl::is_refused(options, static_cast<double>(candidate.storage_bytes()), one, selection)) {
       // The last kernel of the conversion may still write what is freed here.
       exec.fence();

@@ -23,7 +23,7 @@ struct OptimizeOptions : ConvertOptions {
   bool time_best = false;
   /// The most bytes that the result may store, if it does not share the CRS matrix.
   double most_bytes = std::numeric_limits<double>::infinity();
-  /// That of CDS, 1 to 16, and of blocked ELL, 1 to 8; 0 for what the matrix shows.
+  /// That of CDS and BSR, 1 to 16, and of blocked ELL, 1 to 8; 0 for what the matrix shows.
   int block_size = 0;
   /// The speed of the device; where its bandwidth is 0, device_speed() tells, which measures it once. A GPU
   /// without multiprocessors is that of the execution space.
@@ -33,7 +33,7 @@ struct OptimizeOptions : ConvertOptions {
 /// A format, or a member of its family, as optimize() sees it.
 struct FormatPrediction {
   std::string name;    ///< as filigree_spmv has it
-  int block_size = 1;  ///< of CDS and blocked ELL
+  int block_size = 1;  ///< of CDS, BSR and blocked ELL
   Prediction prediction;
   /// The conversion and all products.
   double total_seconds = 0;
@@ -73,7 +73,7 @@ double total_seconds(const OptimizeOptions& options, const Prediction& predictio
 /// format is better. Corrects the prediction and says why.
 bool is_refused(const OptimizeOptions& options, double storage_bytes, FormatPrediction& format,
                 const Selection& selection);
-/// Says which formats are out of question, sorts them and picks the first.
+/// Says which other formats are out of question, sorts them and picks the first.
 void rank_formats(const OptimizeOptions& options, Selection& selection);
 }  // namespace Impl
 

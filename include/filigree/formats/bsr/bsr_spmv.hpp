@@ -41,7 +41,8 @@ struct BsrRun {
 template <class Scalar, class Ordinal, class SizeType>
 struct BsrRows {
   using scalar_type = Scalar;
-  using ordinal_type = Ordinal;
+  /// Ordinals number block rows, of which a matrix may have more rows than they can tell.
+  using ordinal_type = std::int64_t;
   static constexpr bool padded = false;
   static constexpr bool has_lanes = false;
 
@@ -63,7 +64,7 @@ struct BsrRows {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t target(std::int64_t i) const { return i; }
   KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1; }
   KOKKOS_FORCEINLINE_FUNCTION BsrRun<Scalar, Ordinal> run(std::int64_t row, int) const {
-    const std::int64_t block_row = quotient<Ordinal>(row, block_size);
+    const std::int64_t block_row = quotient<ordinal_type>(row, block_size);
     const std::int64_t first = static_cast<std::int64_t>(row_map[block_row]);
     const std::int64_t blocks = static_cast<std::int64_t>(row_map[block_row + 1]) - first;
     return {values + (first * block_size + row - block_row * block_size) * block_size, entries + first,

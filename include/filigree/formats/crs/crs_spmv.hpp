@@ -47,11 +47,13 @@ void kokkos_kernels_spmv(const ExecutionSpace& exec, Mode mode, const Accumulato
 }
 
 /// Whether KokkosSparse::spmv takes these types: it keeps alpha in the type of A and sums in that of y, so
-/// all three must be one, and its rank-2 and BSR paths do not compile for LayoutStride.
-template <class Matrix, class XView, class YView>
+/// all three must be one, its rank-2 and BSR paths do not compile for LayoutStride, nor that of BSR for
+/// another execution space than that of A.
+template <class ExecutionSpace, class Matrix, class XView, class YView>
 constexpr bool kokkos_kernels_take_v =
-    std::is_same<typename MatrixTraits<Matrix>::value_type, typename XView::non_const_value_type>::value&&
-        std::is_same<typename XView::non_const_value_type, typename YView::non_const_value_type>::value &&
+    std::is_same<ExecutionSpace, typename MatrixTraits<Matrix>::execution_space>::value&&
+        std::is_same<typename MatrixTraits<Matrix>::value_type, typename XView::non_const_value_type>::value&&
+            std::is_same<typename XView::non_const_value_type, typename YView::non_const_value_type>::value &&
     !std::is_same<typename XView::array_layout, Kokkos::LayoutStride>::value &&
     !std::is_same<typename YView::array_layout, Kokkos::LayoutStride>::value;
 

@@ -176,8 +176,7 @@ struct SellBases {
   }
 };
 
-inline void check_sell_options(const SellOptions& options) {
-  const char* function = "Filigree::convert<SellMatrix>";
+inline void check_sell_options(const char* function, const SellOptions& options) {
   const int height = options.slice_height;
   if (height < 1 || height > 1024 || (height & (height - 1)) != 0)
     fail<std::invalid_argument>(function, ": options.slice_height is ", height,
@@ -205,7 +204,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const SellOpti
   using entries_type = typename Sell::entries_type;
   using offsets_type = typename Sell::offsets_type;
   const char* name = Sell::name();
-  check_sell_options(options);
+  check_sell_options("Filigree::convert<SellMatrix>", options);
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
   const std::int64_t height = options.slice_height;
   const std::int64_t longest = longest_row(exec, name, crs);
