@@ -114,4 +114,23 @@ TYPED_TEST(DoubleMatrix, KeepsRealProductsReal) {
   });
 }
 
+#if FILIGREE_HAS_BSR
+/// By our kernel, as Kokkos Kernels take no vectors of another type.
+TEST(Bsr, MultipliesComplexBlocksOfWideOrdinalsInEveryMode) {
+  using Complex = Kokkos::complex<double>;
+  using Case = FormatCase<Filigree::Format<Filigree::BsrMatrix>, Kokkos::complex<float>, Kokkos::LayoutLeft,
+                          std::int64_t, std::int64_t>;
+  for (const int b : {1, 2, 3, 8}) {
+    const auto host = block_banded<Kokkos::complex<float>>(7 * b, 6 * b, b);
+    const auto A = converted<Case>(host, b);
+    for (const Mode mode : all_modes)
+      for (const int columns : {0, 3, 18})
+        EXPECT_TRUE(multiplies_vectors<Kokkos::LayoutLeft>(
+            A, host, Product<Complex>{mode, Complex(1.1, 0.3), Complex(0.2, -0.7), columns},
+            Random(5).vectors<Complex>(x_rows(host, mode), columns == 0 ? 1 : columns)))
+            << "block size " << b;
+  }
+}
+#endif
+
 }  // namespace FiligreeTest
