@@ -65,7 +65,7 @@ void check_spmv(Mode mode, const Matrix& A, const XView& x, const YView& y) {
 /// (all formats but CDS and DIA) each addition rounds to the type of y. Mode N gives the same bits on every
 /// run. COO, HYB and the balanced CRS kernel keep partial sums in the matrix: products of one object on two
 /// instances at once want a copy each (with_own_carry()). What a format stores as padding never reads x into
-/// a sum. The cost is one read of A for each 16 columns of x.
+/// a sum, but for BSR, whose blocks are multiplied whole. The cost is one read of A for each 16 columns of x.
 ///
 /// Throws std::invalid_argument for an unknown mode, extents that do not fit and x that overlaps y, with
 /// nothing written.

@@ -114,7 +114,7 @@ TYPED_TEST_P(AllFormats, MultipliesManyColumns) {
       if (b > largest_block_size<TypeParam>()) continue;
       const auto host = block_banded<Scalar>(7 * b, 6 * b, b);
       expect_right(host, b);
-      // Kokkos Kernels' BSR multiplies the zeros of its blocks.
+      // BSR multiplies the zeros of its blocks.
       if (!dense_blocks_v<TypeParam>)
         this->expect_no_leak("block size " + std::to_string(b), converted<TypeParam>(host, b), host);
     }
