@@ -29,6 +29,13 @@
 namespace Filigree {
 namespace Impl {
 
+/// a / b of numbers of rows, columns or places of a row, none of them negative: in 32 bits where ordinals
+/// have no more. The places of a row may be twice its columns, which an unsigned number can tell.
+template <class Ordinal>
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t quotient(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<place_t<Ordinal>>(a) / static_cast<place_t<Ordinal>>(b));
+}
+
 /// Writes the values of a CRS matrix to Places, T lanes a row. Mostly a row of the CRS ascends, as its places
 /// do: each lane goes through a part of the places and through the entries that belong there, and writes each
 /// place once, zeros too. So a lane reads a few neighbours at once: with whole rows, the caches of an H200

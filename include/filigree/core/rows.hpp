@@ -53,13 +53,6 @@ using place_t = std::conditional_t<sizeof(Ordinal) <= 4, std::uint32_t, std::int
 template <class Ordinal>
 using length_t = std::conditional_t<sizeof(Ordinal) <= 4, std::int32_t, std::int64_t>;
 
-/// a / b of numbers of rows, columns or places of a row, none of them negative: in 32 bits where ordinals
-/// have no more. The places of a row may be twice its columns, which an unsigned number can tell.
-template <class Ordinal>
-KOKKOS_FORCEINLINE_FUNCTION std::int64_t quotient(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<place_t<Ordinal>>(a) / static_cast<place_t<Ordinal>>(b));
-}
-
 /// Entries at equal distances in memory. A GPU gets the 64-bit product of a 32-bit Length and Stride by one
 /// instruction.
 template <class Scalar, class Ordinal, class Length = std::int64_t, class Stride = std::int64_t>

@@ -9,77 +9,77 @@
 #include <string>
 #include <type_traits>
 
+#include "filigree/core/launch.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/core/region.hpp"
-#include "filigree/core/row_product.hpp"
-#include "filigree/core/rows.hpp"
+#include "filigree/core/spmv_operands.hpp"
 
 namespace Filigree {
 namespace Impl {
 
-/// A row of a BSR matrix: b neighbouring values of each of its blocks.
-template <class Scalar, class Ordinal>
-struct BsrRun {
-  const Scalar* values;
-  const Ordinal* block_entries;
+/// The product of a BSR matrix, one lane a row of the matrix: in modes N and C products are added in the
+/// order of the blocks; in T and H to y with atomics, so that the order of the sums, and with it the last
+/// bits, may change from run to run, and each addition rounds to the type of y.
+template <class ExecutionSpace, class Bsr, class Operands, bool Transpose, bool Conjugate>
+struct BsrSpmv {
+  using launch = ProductLaunch<ExecutionSpace, Operands>;
+  using scalar_type = typename Bsr::non_const_value_type;
+  using ordinal_type = typename Bsr::non_const_ordinal_type;
+  using size_type = typename Bsr::non_const_size_type;
+  using sums_type = typename Operands::sums_type;
+
+  const scalar_type* values;
+  const ordinal_type* entries;
+  const size_type* row_map;
+  std::int64_t rows;
   std::int64_t block_size;
-  std::int64_t count;
+  Operands operands;
 
-  KOKKOS_FORCEINLINE_FUNCTION const Scalar& value(std::int64_t j) const {
-    const std::int64_t block = quotient<Ordinal>(j, block_size);
-    return values[block * block_size * (block_size - 1) + j];
-  }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column(std::int64_t j) const {
-    const std::int64_t block = quotient<Ordinal>(j, block_size);
-    return static_cast<std::int64_t>(block_entries[block]) * block_size + j - block * block_size;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION Scalar value_once(std::int64_t j) const { return value(j); }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_once(std::int64_t j) const { return column(j); }
-};
-
-/// The Rows (core/rows.hpp) of a BSR matrix.
-template <class Scalar, class Ordinal, class SizeType>
-struct BsrRows {
-  using scalar_type = Scalar;
-  /// Ordinals number block rows, of which a matrix may have more rows than they can tell.
-  using ordinal_type = std::int64_t;
-  static constexpr bool padded = false;
-  static constexpr bool has_lanes = false;
-
-  const Scalar* values;
-  const Ordinal* entries;
-  const SizeType* row_map;
-  std::int64_t row_count;
-  std::int64_t block_size;
-
-  template <class Bsr>
-  explicit BsrRows(const Bsr& bsr)
+  BsrSpmv(const Bsr& bsr, const Operands& operands_)
       : values(bsr.values.data()),
         entries(bsr.graph.entries.data()),
         row_map(bsr.graph.row_map.data()),
-        row_count(MatrixTraits<Bsr>::rows(bsr)),
-        block_size(static_cast<std::int64_t>(bsr.blockDim())) {}
+        rows(MatrixTraits<Bsr>::rows(bsr)),
+        block_size(static_cast<std::int64_t>(bsr.blockDim())),
+        operands(operands_) {}
 
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return row_count; }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t target(std::int64_t i) const { return i; }
-  KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1; }
-  KOKKOS_FORCEINLINE_FUNCTION BsrRun<Scalar, Ordinal> run(std::int64_t row, int) const {
-    const std::int64_t block_row = quotient<ordinal_type>(row, block_size);
-    const std::int64_t first = static_cast<std::int64_t>(row_map[block_row]);
-    const std::int64_t blocks = static_cast<std::int64_t>(row_map[block_row + 1]) - first;
-    return {values + (first * block_size + row - block_row * block_size) * block_size, entries + first,
-            block_size, blocks * block_size};
+  KOKKOS_FORCEINLINE_FUNCTION void row_product(const std::int64_t row) const {
+    const std::int64_t block_row = row / block_size;
+    const std::int64_t end = static_cast<std::int64_t>(row_map[block_row + 1]);
+    sums_type sums = {};
+    for (std::int64_t block = static_cast<std::int64_t>(row_map[block_row]); block < end; ++block) {
+      const std::int64_t column = static_cast<std::int64_t>(entries[block]) * block_size;
+      const scalar_type* const value =
+          values + (block * block_size + row - block_row * block_size) * block_size;
+      for (std::int64_t c = 0; c < block_size; ++c) {
+        const scalar_type a = conjugate_if<Conjugate>(value[c]);
+        if constexpr (Transpose)
+          operands.scatter(row, a, column + c);
+        else
+          operands.add(sums, a, column + c);
+      }
+    }
+    if constexpr (!Transpose) operands.store(sums, row);
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
+    launch::for_each_row(team, rows, [&](const std::int64_t row) { row_product(row); });
   }
 };
 
-/// The product of a BSR matrix where Kokkos Kernels do not take it (crs_spmv.hpp), everything checked and A
-/// with entries: one lane a row; modes T and H with atomics.
+/// The product where Kokkos Kernels do not take it (crs_spmv.hpp), everything checked and A with entries.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, Mode mode,
                  const KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>& A, const Operands& operands) {
-  using Rows = BsrRows<std::remove_const_t<S>, std::remove_const_t<O>, std::remove_const_t<Z>>;
+  using Bsr = KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>;
   static const std::string name = label("spmv", "bsr");
-  row_spmv(exec, name, mode, Rows(A), operands, MatrixTraits<std::decay_t<decltype(A)>>::columns(A));
+  if (is_transpose(mode)) operands.scale(exec, MatrixTraits<Bsr>::columns(A));
+  with_mode<std::remove_const_t<S>>(mode, [&](auto transpose, auto conjugate) {
+    Kokkos::parallel_for(
+        name, ProductLaunch<ExecutionSpace, Operands>::policy(exec, MatrixTraits<Bsr>::rows(A)),
+        BsrSpmv<ExecutionSpace, Bsr, Operands, decltype(transpose)::value, decltype(conjugate)::value>(
+            A, operands));
+  });
 }
 
 }  // namespace Impl
