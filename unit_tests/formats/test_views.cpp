@@ -133,6 +133,25 @@ TYPED_TEST(Views, MayBeConstAndUnmanaged) {
   EXPECT_TRUE(agrees(host_vectors(y_view), reference_product(Mode::NoTranspose, 1.5L, host, x, -0.4, y)));
 }
 
+#ifdef KOKKOS_ENABLE_SERIAL
+TYPED_TEST(Views, MayBeMultipliedByAnotherExecutionSpace) {
+  using Memory = typename TypeParam::Traits::memory_space;
+  if constexpr (!std::is_same<ExecutionSpace, Kokkos::Serial>::value &&
+                Kokkos::SpaceAccessibility<Kokkos::Serial, Memory>::accessible) {
+    const auto host = this->host();
+    const auto A = converted<TypeParam>(host);
+    const auto x = Random(1).vectors<double>(23, 1);
+    const auto y = Random(2).vectors<double>(23, 1);
+    const auto x_view = device_view<View1<double, Kokkos::LayoutLeft>>(x);
+    const auto y_view = device_view<View1<double, Kokkos::LayoutLeft>>(y);
+    Filigree::spmv(Kokkos::Serial(), "N", 1.5, A, x_view, -0.4, y_view);
+    EXPECT_TRUE(agrees(host_vectors(y_view), reference_product(Mode::NoTranspose, 1.5L, host, x, -0.4, y)));
+  } else {
+    GTEST_SKIP() << "Serial is the only one that can access the matrix, or cannot.";
+  }
+}
+#endif
+
 TYPED_TEST(Views, MayInterleave) {
   const auto host = this->host();
   const auto A = converted<TypeParam>(host);
