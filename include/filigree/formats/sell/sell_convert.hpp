@@ -111,15 +111,15 @@ struct SellSlices {
   }
 };
 
-/// The smallest column of each slice, or -1 where the largest is too far from it: the lanes of a warp a
-/// slice, some of them a row.
+/// The smallest column of each slice, or -1 where the largest is too far from it: a warp a slice, or where
+/// rows are long a team. Some lanes of a warp share a row.
 template <class ExecutionSpace, class Rows, class Views>
 struct SellBases {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   static constexpr int lanes = gpu ? 32 : 1;
-  static constexpr int slices_per_team = gpu ? 8 : 1;
+  static constexpr int most_warps = gpu ? 32 : 1;
   using ordinal_type = typename Rows::ordinal_type;
-  using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<slices_per_team * lanes, 1>>;
+  using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<most_warps * lanes, 1>>;
   using member_type = typename policy_type::member_type;
   using columns_type = Kokkos::MinMaxScalar<ordinal_type>;
   using reducer_type = Kokkos::MinMax<ordinal_type>;
@@ -127,36 +127,61 @@ struct SellBases {
   Rows rows;
   Views crs;
   std::int64_t slices;
-  int lanes_per_row;
   ordinal_type* column_bases;
+  int slices_per_team;
+  int lanes_per_row = 1;
+
+  SellBases(const Rows& rows_, const Views& crs_, std::int64_t slices_, double entries_per_row,
+            ordinal_type* column_bases_)
+      : rows(rows_),
+        crs(crs_),
+        slices(slices_),
+        column_bases(column_bases_),
+        slices_per_team(gpu && entries_per_row < 128 ? 8 : 1) {
+    // A lane takes about four entries of a mean row.
+    while (lanes_per_row < lanes && entries_per_row > 4 * lanes_per_row)
+      lanes_per_row *= 2;
+  }
 
   policy_type policy(const ExecutionSpace& exec) const {
     return policy_type(exec, static_cast<int>((slices + slices_per_team - 1) / slices_per_team),
-                       slices_per_team, lanes);
-  }
-  /// A lane takes about four entries of a mean row.
-  static int lanes_of_row(double entries_per_row) {
-    int result = 1;
-    while (result < lanes && entries_per_row > 4 * result)
-      result *= 2;
-    return result;
+                       slices_per_team > 1 ? slices_per_team : most_warps, lanes);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const member_type& team) const {
     const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * slices_per_team;
-    const std::int64_t count = slices - first < slices_per_team ? slices - first : slices_per_team;
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(count)),
-                         [&](const int i) { find_base(team, first + i); });
+    if (slices_per_team > 1) {
+      const std::int64_t count = slices - first < slices_per_team ? slices - first : slices_per_team;
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(count)), [&](const int i) {
+        const columns_type columns = columns_of(team, first + i, 0, 1);
+        Kokkos::single(Kokkos::PerThread(team), [&]() { store(first + i, columns); });
+      });
+      return;
+    }
+    columns_type columns;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamThreadRange(team, most_warps),
+        [&](const int warp, columns_type& mine) {
+          const columns_type part = columns_of(team, first, warp, most_warps);
+          mine.min_val = part.min_val < mine.min_val ? part.min_val : mine.min_val;
+          mine.max_val = part.max_val > mine.max_val ? part.max_val : mine.max_val;
+        },
+        reducer_type(columns));
+    Kokkos::single(Kokkos::PerTeam(team), [&]() { store(first, columns); });
   }
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION void find_base(const member_type& team, const std::int64_t slice) const {
+  /// The smallest and the largest column of the rows of a slice that one of some warps looks at.
+  KOKKOS_FORCEINLINE_FUNCTION columns_type columns_of(const member_type& team, const std::int64_t slice,
+                                                      const int warp, const int warps) const {
     const std::int64_t place = slice << rows.log2_height;
-    columns_type all;
+    const int rows_of_warp = lanes / lanes_per_row;
+    columns_type columns;
     Kokkos::parallel_reduce(
         Kokkos::ThreadVectorRange(team, lanes),
         [&](const int lane, columns_type& mine) {
-          for (int i = lane / lanes_per_row; i < 1 << rows.log2_height; i += lanes / lanes_per_row) {
+          for (int i = warp * rows_of_warp + lane / lanes_per_row; i < 1 << rows.log2_height;
+               i += warps * rows_of_warp) {
             const std::int64_t row = rows.target(place + i);
             if (row < 0) continue;
             const std::int64_t end = crs.end(row);
@@ -167,12 +192,14 @@ struct SellBases {
             }
           }
         },
-        reducer_type(all));
-    Kokkos::single(Kokkos::PerThread(team), [&]() {
-      const bool is_empty = all.min_val > all.max_val;
-      const bool far = !is_empty && all.max_val - all.min_val >= short_padding;
-      column_bases[slice] = far ? ordinal_type(-1) : is_empty ? ordinal_type(0) : all.min_val;
-    });
+        reducer_type(columns));
+    return columns;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void store(const std::int64_t slice, const columns_type& columns) const {
+    const bool is_empty = columns.min_val > columns.max_val;
+    const bool far = !is_empty && columns.max_val - columns.min_val >= short_padding;
+    column_bases[slice] = far ? ordinal_type(-1) : is_empty ? ordinal_type(0) : columns.min_val;
   }
 };
 
@@ -256,10 +283,9 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const SellOpti
     const Slices work(sell, Views(crs));
     using Rows = SellRows<S, O, false>;
     using Bases = SellBases<ExecutionSpace, Rows, Views>;
-    const Bases bases{Rows(sell), Views(crs), slices,
-                      Bases::lanes_of_row(static_cast<double>(crs.nnz()) /
-                                          static_cast<double>(std::max<std::int64_t>(rows, 1))),
-                      sell.column_bases.data()};
+    const Bases bases(Rows(sell), Views(crs), slices,
+                      static_cast<double>(crs.nnz()) / static_cast<double>(std::max<std::int64_t>(rows, 1)),
+                      sell.column_bases.data());
     Kokkos::parallel_for(label("column_bases", name), bases.policy(exec), bases);
     Kokkos::parallel_scan(label("column_offsets", name),
                           row_range<typename Slices::ShortOffsets>(exec, slices), work, short_size);
