@@ -54,6 +54,9 @@ TEST(ByteModel, CountsBytesOnAHost) {
   // Rows stored by columns take longer for their bytes there, so they are no pick over CRS.
   EXPECT_GT(model.predict(Filigree::SellOptions()).seconds, model.predict(Filigree::CrsOptions()).seconds);
   EXPECT_EQ(model.statistics().best_block_size(), 2);
+  Filigree::BellOptions bell;
+  bell.block_size = 2;
+  EXPECT_GT(model.predict(bell).seconds, 2 * model.predict(Filigree::CrsOptions()).seconds);
 }
 
 TEST(ByteModel, IsTheLargestOfItsTermsAndALittleMore) {

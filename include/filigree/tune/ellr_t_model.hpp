@@ -16,12 +16,10 @@ enum class EllrTModel {
   /// the longest of its rows, teams are dealt to the multiprocessors in turn, and the one with most to wait
   /// for decides. A lane reads every T-th entry of a row, so a row of n entries counts as n / T, rounded up.
   half_warps,
-  /// Ours, for GPUs of today and values of 8 bytes: the time of a product in cycles of a multiprocessor. It
-  /// is
-  /// the larger of two, as one hides the other: what the instructions of all warps take, and what the 32-byte
-  /// sectors take that a warp loads, of which one or more lanes need a part. To it comes what the warp with
-  /// the
-  /// longest row waits for, which nothing hides at the end. The figures are of an H200
+  /// Ours, for GPUs of today and values of 8 bytes: the time of a product in cycles of a multiprocessor.
+  /// That is the larger of two, as one hides the other: what the instructions of all warps take, and what
+  /// the 32-byte sectors take that a warp loads, of which one or more lanes need a part. To it comes what
+  /// the warp with the longest row waits for, which nothing hides at the end. The figures are of an H200
   /// (src/ellr_t_model.cpp).
   sectors,
 };

@@ -73,7 +73,8 @@ bool stores_zeros(const Any& A) {
 }  // namespace Impl
 
 /// What the byte model says of each format of AllFormats and each member of its family for a CRS
-/// matrix on the device of exec: the first is the one that optimize() would take. Costs matrix_statistics(),
+/// matrix on the device of exec: the first is the one that optimize() would take, if no conversion or time
+/// shows otherwise. Costs matrix_statistics(),
 /// with check_input a read of the matrix, and once in a process device_speed(). Fences. Throws as optimize()
 /// does.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z>
@@ -166,7 +167,8 @@ optimize(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z
   std::vector<Prediction> tried;
   for (FormatPrediction& one : selection.formats) {
     if (tried.size() == wanted) break;
-    // On a host numbers of lanes are one and the same kernel: it is timed once.
+    // On a host numbers of lanes are one and the same kernel, and the balanced one is none of its own: what
+    // is predicted alike is timed once.
     const bool is_tried = std::any_of(tried.begin(), tried.end(), [&](const Prediction& other) {
       return other.seconds == one.prediction.seconds && other.storage_bytes == one.prediction.storage_bytes;
     });
