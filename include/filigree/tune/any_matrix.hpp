@@ -3,6 +3,7 @@
 #define FILIGREE_TUNE_ANY_MATRIX_HPP
 
 #include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -119,7 +120,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> refill(
     const ExecutionSpace& exec, const AnyMatrix<S, O, D, M, Z>& A,
     const KokkosSparse::CrsMatrix<CrsScalar, CrsOrdinal, CrsDevice, CrsTraits, CrsSize>& crs,
     const RefillOptions& options = {}) {
-  if (A.nnz() != static_cast<Z>(crs.nnz()))
+  if (static_cast<std::int64_t>(A.nnz()) != static_cast<std::int64_t>(crs.nnz()))
     Impl::fail<std::invalid_argument>("Filigree::refill: A was made from ", A.nnz(),
                                       " entries, the CRS matrix has ", crs.nnz(),
                                       "; it must have the pattern that A was converted from.");

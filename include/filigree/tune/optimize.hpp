@@ -72,11 +72,10 @@ bool stores_zeros(const Any& A) {
 
 }  // namespace Impl
 
-/// What the byte model says of each format of AllFormats and each member of its family for a CRS
-/// matrix on the device of exec: the first is the one that optimize() would take, if no conversion or time
-/// shows otherwise. Costs matrix_statistics(),
-/// with check_input a read of the matrix, and once in a process device_speed(). Fences. Throws as optimize()
-/// does.
+/// What the byte model says of each format of AllFormats and each member of its family for a CRS matrix on
+/// the device of exec: the first is the one that optimize() would take, if no conversion or time shows
+/// otherwise. Costs matrix_statistics(), with check_input a read of the matrix, and once in a process
+/// device_speed(). Fences. Throws as optimize() does.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, Selection> predict_formats(
     const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
