@@ -31,7 +31,7 @@ struct ByteModel::Kernels {
   static constexpr Kernel crs_one_lane = {55, 6};
   /// Rows begin and end inside of sectors, which are loaded for the part that is wanted.
   static constexpr Kernel crs_lanes = {65, 7.1, 116, 24e9};
-  /// Shares of the entries: a step finds the rows that begin among 32 entries and adds up theirs.
+  /// Shares of the entries: a step multiplies and adds 32 of them.
   static constexpr Kernel crs_balanced = {34, 16.5, 0, 40e9};
   static constexpr Kernel coo = {24, 24.2, 0, 41e9};
   static constexpr Kernel ell = {42, 9, 137, 48e9, 1.5};
@@ -189,7 +189,7 @@ Prediction ByteModel::predict(const CrsKernelOptions& options) const {
   Work work;
   work.bytes = crs_bytes();
   if (options.kernel == CrsKernel::balanced) {
-    // Shares of the entries, whose rows are found and stored one by one.
+    // Shares of the entries: a row takes finding and storing, an entry multiplying and adding.
     work.cache_bytes = work.bytes + x_sector_bytes();
     work.warps = m_rows / warp_size;
     work.steps = m_entries / warp_size;

@@ -153,6 +153,47 @@ TYPED_TEST(Convert, RefusesMatricesThatAreNone) {
   EXPECT_TRUE(
       holds(refused({0, 1, 2, 3}, {0, -1, 2}), {"Filigree::convert", "row 1", "column -1", "0 to 3"}));
   EXPECT_TRUE(holds(refused({0, 1, 1, 3}, {0, 1, 4}), {"Filigree::convert", "row 2", "column 4", "3 x 4"}));
+  // Whatever else is wrong, the ends of the row map and then the row map come first, and the first of two.
+  EXPECT_TRUE(holds(refused({0, 2, 1, 4}, {0, 1, 2}), {"Filigree::convert", "ends with 4", "3"}));
+  EXPECT_TRUE(holds(refused({0, 2, 1, 3}, {4, 1, 2}), {"Filigree::convert", "row 1", "2 to 1", "fall"}));
+  EXPECT_TRUE(holds(refused({0, 1, 2, 3}, {0, 7, -1}), {"Filigree::convert", "row 1", "column 7", "0 to 3"}));
+  const auto without_rows = crs_of_lists<Crs>(0, 4, {0}, {0, 1, 2}, three);
+  EXPECT_TRUE(holds(this->refused_input(without_rows), {"Filigree::convert", "ends with 0", "3"}));
+  const auto without_columns = crs_of_lists<Crs>(3, 0, {0, 1, 2, 3}, {0, 0, 0}, three);
+  EXPECT_TRUE(
+      holds(this->refused_input(without_columns), {"Filigree::convert", "row 0", "column 0", "3 x 0"}));
+}
+
+/// Columns are checked a few at once, wherever they are.
+TYPED_TEST(Convert, FindsWhatIsWrongAnywhere) {
+  using Crs = typename TypeParam::Crs;
+  for (const std::size_t count : {1, 2, 3, 4, 5, 1000, 1001, 1002, 1003}) {
+    const std::vector<double> values(count, 1.0);
+    const auto size = static_cast<std::int64_t>(count);
+    for (const std::size_t bad : {std::size_t(0), count / 2, count - 1}) {
+      std::vector<std::int64_t> entries(count);
+      for (std::size_t i = 0; i < count; ++i)
+        entries[i] = static_cast<std::int64_t>(i);
+      entries[bad] = size;
+      const auto crs = crs_of_lists<Crs>(1, size, {0, size}, entries, values);
+      EXPECT_TRUE(
+          holds(this->refused_input(crs), {"row 0", "column " + std::to_string(count), "columns of a"}));
+    }
+  }
+  // Past what one team looks at.
+  const std::size_t rows = 6000;
+  const std::vector<double> values(rows, 1.0);
+  std::vector<std::int64_t> row_map(rows + 1);
+  for (std::size_t row = 0; row <= rows; ++row)
+    row_map[row] = static_cast<std::int64_t>(row);
+  std::vector<std::int64_t> entries(rows, 0);
+  const auto refused = [&]() {
+    return this->refused_input(crs_of_lists<Crs>(6000, 4, row_map, entries, values));
+  };
+  entries[5990] = -1;
+  EXPECT_TRUE(holds(refused(), {"row 5990", "column -1"}));
+  row_map[5001] = 4999;
+  EXPECT_TRUE(holds(refused(), {"row 5000", "5000 to 4999", "fall"}));
 }
 
 TYPED_TEST(Convert, RefusesBlockSizesThatAreNone) {

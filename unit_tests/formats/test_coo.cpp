@@ -199,6 +199,55 @@ TEST(ManyShares, MultiplyEveryRowOnce) {
   expect_right(Filigree::convert<Filigree::CrsKernelMatrix>(crs));
 }
 
+template <class Scalar>
+class RowsInShares : public testing::Test {};
+using ScalarsInShares = testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
+TYPED_TEST_SUITE(RowsInShares, ScalarsInShares);
+
+/// Rows that begin and end wherever a lane, a group of lanes or a share does, or one entry from there, with
+/// more rows without entries between them than a share goes through, and an x that is Inf here and there: in
+/// shares that begin with rows, as many as there are at most, and in others, of which the last is whole.
+TYPED_TEST(RowsInShares, MayEndAnywhere) {
+  using Scalar = TypeParam;
+  using WideCrs = KokkosSparse::CrsMatrix<Scalar, std::int64_t, Device, void, std::size_t>;
+  const std::int64_t lengths[] = {0,  1,  1,  2,   3,   7,   8,   9,   15,   16,   17,
+                                  63, 64, 65, 255, 256, 257, 511, 513, 2047, 2048, 2049};
+  const std::int64_t columns = 20000;
+  Random random(23);
+  for (const std::int64_t entry_count : {30000, 1 << 20, (1 << 20) + 2048}) {
+    HostMatrix<Scalar> host(0, columns);
+    for (std::int64_t left = entry_count; left > 0;) {
+      const std::int64_t length = std::min(left, lengths[random.below(22)]);
+      host.rows.emplace_back();
+      for (std::int64_t i = 0; i < length; ++i)
+        host.rows.back().push_back({random.below(columns), random.value<Scalar>()});
+      left -= length;
+      if (host.rows.size() == 10) host.rows.resize(20000);
+    }
+    ASSERT_EQ(host.entry_count(), entry_count);
+    const auto crs = device_crs(host);
+    const auto wide_crs = device_crs<WideCrs>(host);
+    const auto coo = Filigree::convert<Filigree::CooMatrix>(crs);
+    const auto balanced = Filigree::convert<Filigree::CrsKernelMatrix>(crs);
+    const auto wide_coo = Filigree::convert<Filigree::CooMatrix>(wide_crs);
+    const auto wide_balanced = Filigree::convert<Filigree::CrsKernelMatrix>(wide_crs);
+    for (const Mode mode : {Mode::NoTranspose, Mode::Conjugate})
+      for (const int columns_of_x : {0, entry_count < 100000 ? 18 : 2}) {
+        const Product<Scalar> product{mode, other_factor<Scalar>(1.5), other_factor<Scalar>(0.5),
+                                      columns_of_x};
+        auto x = Random(5).vectors<Scalar>(columns, std::max(columns_of_x, 1));
+        for (std::int64_t c = 0; c < x.columns; ++c)
+          x(7, c) = x(15000 + c, c) = infinity<Scalar>();
+        const auto expected = expect_product(host, product, x);
+        EXPECT_TRUE(multiplies_as_expected<Kokkos::LayoutLeft>(coo, product, expected)) << entry_count;
+        EXPECT_TRUE(multiplies_as_expected<Kokkos::LayoutLeft>(balanced, product, expected)) << entry_count;
+        EXPECT_TRUE(multiplies_as_expected<Kokkos::LayoutLeft>(wide_coo, product, expected)) << entry_count;
+        EXPECT_TRUE(multiplies_as_expected<Kokkos::LayoutLeft>(wide_balanced, product, expected))
+            << entry_count;
+      }
+  }
+}
+
 /// Shares begin with rows where these have at most 512 entries, and the last share joins the others.
 TEST(SmallMatrix, IsOneKernel) {
   HostMatrix<double> host(900, 600);

@@ -164,7 +164,7 @@ constexpr bool dense_blocks_v = has_block_size_v<typename Case::Options> && !Cas
 /// The largest block size of a format that has blocks.
 template <class Case>
 int largest_block_size() {
-  return std::is_same<typename Case::Options, Filigree::BellOptions>::value ? 8 : 17;
+  return std::is_same<typename Case::Options, Filigree::BellOptions>::value ? 8 : 20;
 }
 
 /// Whether the format keeps rows, duplicates and zeros as they came.

@@ -45,26 +45,41 @@ typename View::non_const_value_type read_element(const View& view, std::size_t i
   return value;
 }
 
-/// The first row whose part of the row map falls or leaves the entries, and the first entry whose column is
-/// outside the matrix.
+/// The first row whose part of the row map falls, leaves the entries or, at its ends, leaves entries out; if
+/// there is none, the number of rows plus the index of the first entry whose column is outside the matrix.
 template <class ExecutionSpace, class Views>
 struct CheckCrs {
   using execution_space = ExecutionSpace;
-  struct RowMap {};
-  struct Columns {};
 
   Views crs;
+  std::int64_t rows;
   std::int64_t columns;
   std::int64_t entry_count;
 
-  KOKKOS_INLINE_FUNCTION void operator()(RowMap, const std::int64_t row, std::int64_t& first_bad) const {
-    const std::int64_t begin = crs.begin(row);
-    const std::int64_t end = crs.end(row);
-    if ((begin < 0 || end < begin || end > entry_count) && row < first_bad) first_bad = row;
-  }
-  KOKKOS_INLINE_FUNCTION void operator()(Columns, const std::int64_t i, std::int64_t& first_bad) const {
-    const std::int64_t column = static_cast<std::int64_t>(crs.entries[i]);
-    if ((column < 0 || column >= columns) && i < first_bad) first_bad = i;
+  /// Columns that are checked at once, as one load at a time does not keep the memory busy.
+  static constexpr int batch = 4;
+  KOKKOS_INLINE_FUNCTION std::int64_t batches() const { return (entry_count + batch - 1) / batch; }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::int64_t& first_bad) const {
+    if (i < rows) {
+      const std::int64_t begin = crs.begin(i);
+      const std::int64_t end = crs.end(i);
+      const bool bad = begin < 0 || end < begin || end > entry_count || (i == 0 && begin != 0) ||
+                       (i == rows - 1 && end != entry_count);
+      if (bad && i < first_bad) first_bad = i;
+      return;
+    }
+    std::int64_t found[batch];
+    FILIGREE_UNROLL(4)
+    for (int b = 0; b < batch; ++b) {
+      const std::int64_t entry = (i - rows) * batch + b;
+      found[b] = entry < entry_count ? static_cast<std::int64_t>(crs.entries[entry]) : 0;
+    }
+    FILIGREE_UNROLL(4)
+    for (int b = 0; b < batch; ++b) {
+      const std::int64_t bad = rows + (i - rows) * batch + b;
+      if ((found[b] < 0 || found[b] >= columns) && bad < first_bad) first_bad = bad;
+    }
   }
 };
 
@@ -89,7 +104,15 @@ void check_crs(const ExecutionSpace& exec, const char* function, const Crs& crs,
                                 rows, " rows; it must have ", rows + 1, ".");
   if (!check_content) return;
 
+  using Check = CheckCrs<ExecutionSpace, crs_views_t<Crs>>;
+  const Check check{crs_views_t<Crs>(crs), rows, columns, entries};
+  constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
+  std::int64_t bad = none;
+  Kokkos::parallel_reduce("Filigree::check[crs]", row_range<void>(exec, rows + check.batches()), check,
+                          Kokkos::Min<std::int64_t>(bad));
   exec.fence();
+  // Without rows nothing has looked at the row map.
+  if (bad == none && rows > 0) return;
   const std::int64_t first = static_cast<std::int64_t>(read_element(crs.graph.row_map, 0));
   const std::int64_t last = static_cast<std::int64_t>(read_element(crs.graph.row_map, rows));
   if (first != 0)
@@ -98,24 +121,12 @@ void check_crs(const ExecutionSpace& exec, const char* function, const Crs& crs,
   if (last != entries)
     fail<std::invalid_argument>(function, ": the row map of the CRS matrix ends with ", last,
                                 "; it must end with its number of entries, ", entries, ".");
-
-  using Check = CheckCrs<ExecutionSpace, crs_views_t<Crs>>;
-  const Check check{crs_views_t<Crs>(crs), columns, entries};
-  constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
-  std::int64_t bad_row = none;
-  Kokkos::parallel_reduce("Filigree::check_row_map[crs]", row_range<typename Check::RowMap>(exec, rows),
-                          check, Kokkos::Min<std::int64_t>(bad_row));
-  exec.fence();
-  if (bad_row != none)
-    fail<std::invalid_argument>(function, ": the row map of the CRS matrix gives row ", bad_row,
-                                " the entries ", read_element(crs.graph.row_map, bad_row), " to ",
-                                read_element(crs.graph.row_map, bad_row + 1), " of ", entries,
+  if (bad < rows)
+    fail<std::invalid_argument>(function, ": the row map of the CRS matrix gives row ", bad, " the entries ",
+                                read_element(crs.graph.row_map, bad), " to ",
+                                read_element(crs.graph.row_map, bad + 1), " of ", entries,
                                 "; it must not fall and must stay in the entries.");
-  std::int64_t bad_entry = none;
-  Kokkos::parallel_reduce("Filigree::check_columns[crs]", row_range<typename Check::Columns>(exec, entries),
-                          check, Kokkos::Min<std::int64_t>(bad_entry));
-  exec.fence();
-  if (bad_entry == none) return;
+  const std::int64_t bad_entry = bad - rows;
   const auto host_row_map = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), crs.graph.row_map);
   const auto* row_ends = host_row_map.data() + 1;
   const std::int64_t row =

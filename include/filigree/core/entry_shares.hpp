@@ -6,8 +6,8 @@
 // that is cut each share carries its partial sum out to a small array, and a second kernel, where there are
 // such rows, adds these in an order of its own that is fixed: the same bits on every run. Of small matrices
 // the share that ends last does that, in place of a second kernel; which one it is makes no difference.
-// (For large ones a fence and a count a share take longer than the second kernel: memplus 158 times along the
-// diagonal, H200, 0.122 ms in place of 0.107.)
+// (For large ones a fence and a count a share took longer than the second kernel: memplus 158 times along the
+// diagonal, H200, 0.122 ms in place of 0.107, when the kernels took 5 % longer than now.)
 //
 // Source: segmented sums over COO, Bell and Garland 2009, section 4.3, as papers 001 and 002 use them; the
 // carry in place of their serial third kernel is ours.
@@ -20,17 +20,18 @@
 //   row_of(i), begin_of(row)      row of entry i, first entry of a row, by whatever search that takes
 //   share_begins                  first entry of each share, and entry_count; or null where these are
 //                                 multiples of 2048
-//   mark_rows(share, begin, end, lane, visit)
-//                                 on a GPU: calls visit(i - begin, row) for the entries i of the share, from
-//                                 begin to end - 1, that are the first of their row, or, with marks_all
-//                                 (constexpr), for all; the lanes share the work
+//   RowBegins(entries, share, begin, end, lane)
+//                                 on a GPU: what a lane has to do with the rows of the share, of the entries
+//                                 from begin to end - 1. Its visit(v) calls v(i - begin, row) for entries i
+//                                 that are the first of their row; the lanes share the work
+//   keeps_rows                    (constexpr) whether RowBegins takes registers
 //   visit_row(row, i, end, visit)
 //                                 on a host: calls visit(j) for the entries j of row from i to end - 1 at
 //                                 most and returns the first after them
-//   row_after(row, i)             row of entry i, the first that is not of row
+//   row_after(row, i)             on a host: row of entry i, the first that is not of row
 //   first_row(share)              row of the first entry of a share
 //   begins(row, i)                whether entry i is the first of its row, row
-//   ends(row, i)                  whether the row of entry i - 1, row, has no entry i
+//   ends(row, i)                  on a host: whether the row of entry i - 1, row, has no entry i
 #ifndef FILIGREE_CORE_ENTRY_SHARES_HPP
 #define FILIGREE_CORE_ENTRY_SHARES_HPP
 
@@ -53,8 +54,9 @@ template <class ExecutionSpace>
 struct ShareLaunch {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   static constexpr int lanes = gpu ? 256 : 1;
-  /// Eight products a lane, whose loads do not wait for each other, are 23 KB of scratch memory a team in
-  /// double: the 228 KB of an SM of an H200 hold the eight teams that its lanes can run.
+  /// Eight products a lane, whose loads do not wait for each other, are 21 KB of scratch memory a team in
+  /// double: the six teams that have registers on an SM of an H200 leave 124 KB of its 256 to the first
+  /// cache.
   static constexpr int entries_per_lane = gpu ? 8 : 2048;
   /// The most entries of a share.
   static constexpr std::int64_t share = lanes * entries_per_lane;
@@ -224,9 +226,9 @@ struct ShareSpmv {
   const typename Entries::ordinal_type* empty_rows;
   std::int64_t empty_row_count;
 
-  /// As in ProductLaunch: what was fastest on an H200. Marks of all entries take registers for loads.
+  /// As in ProductLaunch: what was fastest on an H200.
   static constexpr int teams_per_sm = Operands::most_columns > 1 || sizeof(accumulator_type) > 8 ? 1
-                                      : Entries::marks_all || RowAligned                         ? 4
+                                      : Entries::keeps_rows || RowAligned                        ? 4
                                                                                                  : 6;
   using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<launch::lanes, teams_per_sm>>;
 
@@ -235,56 +237,50 @@ struct ShareSpmv {
   /// Lanes whose heads are added up together, so that a long row is walked along by group.
   static constexpr int group = 8;
 
-  /// What a team has in scratch memory, all of it in 48 KB. A lane's entries are next to each other, turned
-  /// round by an amount that lets lanes that read theirs at once find them in different banks.
+  /// What a team has in scratch memory, all of it in 48 KB. An array for the heads would take 2 KB more, and
+  /// 32 KB of the first cache (ms, memplus, astro-ph: 0.101, 0.111 with it, 0.103, 0.109 without).
   struct Scratch {
-    accumulator_type products[lanes * entries_per_lane];
-    /// Of an entry that begins a row, or where the Entries mark all of each: its row's distance from the
-    /// first row of the share, plus 1, or far_row where that is too far. Else 0.
-    alignas(16) std::uint16_t marks[lanes * entries_per_lane];
-    /// One a lane, with a gap behind each group, so that lanes that add groups find theirs in different
-    /// banks.
-    accumulator_type heads[lanes + lanes / group];
+    /// The products. In the place of the first one of a row its sum follows, and in that of the first one of
+    /// a lane its head, unless a row begins there.
+    accumulator_type sums[lanes * entries_per_lane];
     accumulator_type group_heads[lanes / group];
-    bool passes[lanes];
+    /// 1 for an entry that begins a row, else 0; those of a lane are read at once.
+    alignas(8) std::uint8_t begins_row[lanes * entries_per_lane];
+    /// What is known of the rows of each lane; those of a group are read at once.
+    alignas(8) std::uint8_t of_lane[lanes];
     bool group_passes[lanes / group];
 
+    /// Where the product of an entry is. A lane's are next to each other, turned round by an amount that lets
+    /// lanes that read theirs at once find them in different banks, and lanes that read the heads of a group
+    /// each in two, of four bytes in four, turns.
     static KOKKOS_FORCEINLINE_FUNCTION int place(int entry) {
       const int lane = entry / entries_per_lane;
-      const int turn = static_cast<int>(lane * sizeof(accumulator_type) / 16);
-      return lane * entries_per_lane + (entry + turn) % entries_per_lane;
+      return entry ^
+             (static_cast<int>(lane * sizeof(accumulator_type) / 16 ^ lane / group) % entries_per_lane);
     }
   };
   static constexpr std::size_t scratch_bytes = launch::gpu ? sizeof(Scratch) : 0;
-  static constexpr std::uint32_t far_row = 0xffff;
-  /// The marks of the entries of a lane. Read at once, and shifted out one by one: an array of them would
-  /// take registers, and marks of 32 bits took as many accesses as the products (astro-ph 86 times along the
-  /// diagonal, H200: 0.114 ms in place of 0.122).
-  struct alignas(16) LaneMarks {
-    std::uint64_t low;
-    std::uint64_t high;
+  static constexpr std::uint8_t passes = 1;       ///< no row begins in the lane
+  static constexpr std::uint8_t has_no_head = 2;  ///< one begins with its first entry
+  static_assert(!launch::gpu || entries_per_lane == sizeof(std::uint64_t),
+                "What begins_row has for a lane must fill 64 bits.");
+  static_assert(!launch::gpu || sizeof(accumulator_type) % 4 == 0, "See the places in multiply().");
 
-    KOKKOS_FORCEINLINE_FUNCTION std::uint32_t next() {
-      const std::uint32_t mark = static_cast<std::uint32_t>(low) & far_row;
-      low = low >> 16 | high << 48;
-      high >>= 16;
-      return mark;
-    }
-  };
-  static_assert(!launch::gpu || sizeof(LaneMarks) == entries_per_lane * sizeof(std::uint16_t),
-                "The marks of a lane must fill LaneMarks.");
+  /// Adds the head of a lane. Returns whether the row goes on after the lane.
+  static KOKKOS_FORCEINLINE_FUNCTION bool add_head(const Scratch& scratch, int lane, accumulator_type& sum) {
+    const std::uint8_t known = scratch.of_lane[lane];
+    if ((known & has_no_head) == 0) sum += scratch.sums[Scratch::place(lane * entries_per_lane)];
+    return (known & passes) != 0;
+  }
 
-  /// The sum of the heads from a lane on until the row ends, and whether it passes the end of the share.
-  KOKKOS_FORCEINLINE_FUNCTION bool add_heads(const Scratch& scratch, int lane, accumulator_type& sum) const {
-    for (; lane % group != 0 && lane < lanes; ++lane) {
-      sum += scratch.heads[lane + lane / group];
-      if (!scratch.passes[lane]) return false;
-    }
+  /// Adds the heads from a lane on until the row ends.
+  KOKKOS_FORCEINLINE_FUNCTION void add_heads(const Scratch& scratch, int lane, accumulator_type& sum) const {
+    for (; lane % group != 0 && lane < lanes; ++lane)
+      if (!add_head(scratch, lane, sum)) return;
     for (int g = lane / group; g < lanes / group; ++g) {
       sum += scratch.group_heads[g];
-      if (!scratch.group_passes[g]) return false;
+      if (!scratch.group_passes[g]) return;
     }
-    return true;
   }
 
   /// The entries of a lane, `lanes` apart, so that neighbouring lanes load what is next to each other. Where
@@ -306,106 +302,95 @@ struct ShareSpmv {
     }
   };
 
-  /// Puts the products with one column of x into scratch memory. First all of x is loaded, then all is
-  /// stored: the compiler cannot know that a store does not write what is loaded next.
-  KOKKOS_FORCEINLINE_FUNCTION void multiply(Scratch& scratch, const LaneEntries& mine, int lane,
+  /// Puts the products with one column of x into scratch memory, and zeros behind the last, which the sum of
+  /// the last row goes through. First all of x is loaded, then all is stored: the compiler cannot know that a
+  /// store does not write what is loaded next.
+  KOKKOS_FORCEINLINE_FUNCTION void multiply(Scratch& scratch, const LaneEntries& mine, int count, int lane,
                                             int column_of_x) const {
     accumulator_type products[entries_per_lane];
     FILIGREE_UNROLL(8)
     for (int j = 0; j < entries_per_lane; ++j)
       products[j] = operands.product(conjugate_if<Conjugate>(mine.values[j]), mine.columns[j], column_of_x);
+    // The places of the entries j * lanes + lane differ in what 32 lanes more turn them round by.
+    const int place = Scratch::place(lane);
     FILIGREE_UNROLL(8)
     for (int j = 0; j < entries_per_lane; ++j)
-      scratch.products[Scratch::place(j * lanes + lane)] = products[j];
+      scratch.sums[j * lanes + (j % 2 == 0 ? place : place ^ 4)] =
+          j * lanes + lane < count ? products[j] : accumulator_type(0);
   }
 
-  /// Whether an entry that its mark says may begin a row does. Where all entries are marked, marks do not
-  /// tell at the beginning of the share and of far rows.
-  KOKKOS_FORCEINLINE_FUNCTION bool begins_row(std::uint32_t mark, std::int64_t begin, int entry) const {
-    if constexpr (Entries::marks_all)
-      if (entry == 0 || mark == far_row) return entries.begins(entries.row_of(begin + entry), begin + entry);
-    return true;
+  /// Sums the consecutive products of a lane: the sum of each row that begins there, of which the last may go
+  /// on in the next lane, and the head, which is what comes before the first. Returns the place of the last.
+  KOKKOS_FORCEINLINE_FUNCTION int sum_entries(Scratch& scratch, int lane) const {
+    const std::uint64_t begins = reinterpret_cast<const std::uint64_t*>(scratch.begins_row)[lane];
+    const int first = Scratch::place(lane * entries_per_lane);
+    accumulator_type sum(0);
+    int place = first;
+    FILIGREE_UNROLL(8)
+    for (int j = 0; j < entries_per_lane; ++j) {
+      const accumulator_type product = scratch.sums[first ^ j];
+      if ((begins >> (8 * j) & 1) != 0) {  // of little endian, as all GPUs are
+        if (j > 0) scratch.sums[place] = sum;
+        place = first ^ j;
+        sum = accumulator_type(0);
+      }
+      sum += product;
+    }
+    scratch.sums[place] = sum;
+    scratch.of_lane[lane] = begins == 0 ? passes : (begins & 1) != 0 ? has_no_head : 0;
+    return begins == 0 ? -1 : place;
   }
 
   /// On a GPU. All loads of values and columns are of neighbouring lanes, the products go through scratch
-  /// memory, and each lane then sums consecutive ones: the row that enters from the lane before is its head,
-  /// rows that lie in it are stored, and the lane in which a row begins adds the heads that follow.
+  /// memory, and each lane then sums consecutive ones. The lane in which a row begins adds the heads of those
+  /// that it goes on in. At last the sums are stored by neighbouring lanes again: lanes that store the rows
+  /// that they have summed make up to three times the writes and 1.4 times the instructions (memplus 158
+  /// times along the diagonal, H200: 0.108 ms in place of 0.103).
   KOKKOS_INLINE_FUNCTION void device_share(const typename launch::member_type& team, Scratch& scratch,
                                            const std::int64_t share, const std::int64_t begin,
                                            const std::int64_t end) const {
     const int lane = team.team_rank();
     const int count = static_cast<int>(end - begin);
-    const std::int64_t first_row = entries.first_row(share);
-    const auto mark_rows = [&]() {
-      entries.mark_rows(share, begin, end, lane, [&](const int entry, const std::int64_t row) {
-        const std::int64_t distance = row - first_row + 1;
-        scratch.marks[entry] = static_cast<std::uint16_t>(distance < far_row ? distance : far_row);
-      });
-    };
-    // Marks of all entries have many loads, which go first, so that the entries need no registers meanwhile.
-    // Those of a few have few, which go last, so that the loads of the entries do not wait for them.
-    if constexpr (Entries::marks_all) mark_rows();
+    const typename Entries::RowBegins row_begins(entries, share, begin, end, lane);
     LaneEntries mine;
     if (count == launch::share)
       mine.template load<true>(entries, begin, count, lane);
     else
       mine.template load<false>(entries, begin, count, lane);
-    if constexpr (!Entries::marks_all) {
-      reinterpret_cast<LaneMarks*>(scratch.marks)[lane] = {0, 0};
-      team.team_barrier();
-      mark_rows();
-    }
+    reinterpret_cast<std::uint64_t*>(scratch.begins_row)[lane] = 0;
+    team.team_barrier();
+    row_begins.visit([&](const int entry, std::int64_t) { scratch.begins_row[entry] = 1; });
+    // The row that leaves the share, if there is one.
+    const std::int64_t next_row = end < entries.entry_count ? entries.first_row(share + 1) : -1;
+    const std::int64_t cut_row = next_row >= 0 && !entries.begins(next_row, end) ? next_row : -1;
 
     for (int c = 0; c < Operands::most_columns && operands.has(c); ++c) {
-      multiply(scratch, mine, lane, c);
+      if (c > 0) team.team_barrier();
+      multiply(scratch, mine, count, lane, c);
       team.team_barrier();
-
-      accumulator_type sum(0);
-      accumulator_type head(0);
-      std::int64_t row = -1;
-      const int first = lane * entries_per_lane;
-      std::uint32_t mark = Entries::marks_all && lane > 0 ? scratch.marks[first - 1] : 0;
-      LaneMarks marks = reinterpret_cast<const LaneMarks*>(scratch.marks)[lane];
-      FILIGREE_UNROLL(1)
-      for (int entry = first; entry < first + entries_per_lane && entry < count; ++entry) {
-        const std::uint32_t last_mark = mark;
-        mark = marks.next();
-        const bool may_begin = Entries::marks_all ? mark != last_mark || mark == far_row : mark != 0;
-        if (may_begin && begins_row(mark, begin, entry)) {
-          if (row < 0)
-            head = sum;
-          else
-            operands.store(sum, row, c);
-          row = mark == far_row ? entries.row_of(begin + entry) : first_row + mark - 1;
-          sum = accumulator_type(0);
-        }
-        sum += scratch.products[Scratch::place(entry)];
-      }
-      if (row < 0) head = sum;
-      scratch.heads[lane + lane / group] = head;
-      scratch.passes[lane] = row < 0;
+      const int last_place = sum_entries(scratch, lane);
       team.team_barrier();
       if (lane < lanes / group) {
         accumulator_type group_head(0);
-        bool passes = true;
-        FILIGREE_UNROLL(16)
+        bool group_passes = true;
+        const std::uint64_t known = reinterpret_cast<const std::uint64_t*>(scratch.of_lane)[lane];
+        FILIGREE_UNROLL(8)
         for (int i = 0; i < group; ++i) {
           // Chosen, not branched to, so that no load waits for the one before.
-          const accumulator_type with_next = group_head + scratch.heads[lane * (group + 1) + i];
-          group_head = passes ? with_next : group_head;
-          passes = passes && scratch.passes[lane * group + i];
+          const accumulator_type head = scratch.sums[Scratch::place((lane * group + i) * entries_per_lane)];
+          const bool adds = group_passes && (known >> (8 * i) & has_no_head) == 0;
+          group_head = adds ? group_head + head : group_head;
+          group_passes = group_passes && (known >> (8 * i) & passes) != 0;
         }
         scratch.group_heads[lane] = group_head;
-        scratch.group_passes[lane] = passes;
+        scratch.group_passes[lane] = group_passes;
       }
       team.team_barrier();
 
-      if (row >= 0) {
-        const bool reaches_end = add_heads(scratch, lane + 1, sum);
-        if (!reaches_end || entries.ends(row, end))
-          operands.store(sum, row, c);
-        else
-          carry.tail(share, c) = sum;
+      if (last_place >= 0) {
+        accumulator_type sum = scratch.sums[last_place];
+        add_heads(scratch, lane + 1, sum);
+        scratch.sums[last_place] = sum;
       }
       if (lane == 0) {
         accumulator_type entering(0);
@@ -413,6 +398,13 @@ struct ShareSpmv {
         carry.head(share, c) = entering;
       }
       team.team_barrier();
+      row_begins.visit([&](const int entry, const std::int64_t row) {
+        const accumulator_type sum = scratch.sums[Scratch::place(entry)];
+        if (row == cut_row)
+          carry.tail(share, c) = sum;
+        else
+          operands.store(sum, row, c);
+      });
     }
   }
 
@@ -508,9 +500,9 @@ struct ShareSpmv {
       std::int64_t stride = most_carried_columns;
       if constexpr (launch::gpu) {
         Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(2 * shares)),
-                             [&](const int i) { scratch->products[i] = carried[i * most_carried_columns]; });
+                             [&](const int i) { scratch->sums[i] = carried[i * most_carried_columns]; });
         team.team_barrier();
-        carried = scratch->products;
+        carried = scratch->sums;
         stride = 1;
       }
       Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(cut_row_count)),

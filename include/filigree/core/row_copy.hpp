@@ -40,17 +40,23 @@ struct RowCopy {
   template <class Crs>
   RowCopy(const Rows& rows_, const Crs& crs_) : rows(rows_), crs(crs_) {}
 
-  /// Calls visit(group, at, row, i) for the slots of a strip: i is the entry of the CRS that belongs there,
-  /// -1 if none does, and row is its row.
-  template <class Visit>
-  KOKKOS_FORCEINLINE_FUNCTION void for_each_slot(const SizeType* row_map, std::int64_t strip,
-                                                 const Visit& visit) const {
-    SlotGroup group;
+  /// Goes along the slots of a strip. What it knows of a group and of a row it does not look up again.
+  struct Cursor {
+    const Rows& rows;
+    const SizeType* row_map;
+    SlotGroup group = {};
     std::int64_t place = -1;
-    std::int64_t row = -1;
+    std::int64_t row = -1;  ///< -1 if the place has none
     std::int64_t begin = 0;
     std::int64_t length = 0;
-    SlotStrip<ExecutionSpace>::for_each(strip, rows.slots(), [&](std::int64_t slot) {
+    std::int64_t at = 0;  ///< the slot's place in the arrays
+    std::int64_t i = -1;  ///< the entry of the CRS that belongs there, -1 if none does
+
+    KOKKOS_FORCEINLINE_FUNCTION Cursor(const Rows& rows_, const SizeType* row_map_)
+        : rows(rows_), row_map(row_map_) {}
+
+    /// Whether anything is stored in the slot.
+    KOKKOS_FORCEINLINE_FUNCTION bool move_to(std::int64_t slot) {
       if (!group.has(slot)) group = rows.group(slot, group.number);
       const SlotEntry entry = rows.entry(group, slot);
       if (entry.place != place) {
@@ -59,22 +65,57 @@ struct RowCopy {
         begin = row < 0 ? 0 : static_cast<std::int64_t>(row_map[row]);
         length = row < 0 ? 0 : static_cast<std::int64_t>(row_map[row + 1]) - begin;
       }
-      if (place >= 0) visit(group, entry.at, row, entry.k < length ? begin + entry.k : -1);
+      at = entry.at;
+      i = entry.k < length ? begin + entry.k : -1;
+      return place >= 0;
+    }
+  };
+
+  /// Calls visit(cursor) for the slots of a strip in which anything is stored.
+  template <class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_slot(const SizeType* row_map, std::int64_t strip,
+                                                 const Visit& visit) const {
+    Cursor cursor(rows, row_map);
+    SlotStrip<ExecutionSpace>::for_each(strip, rows.slots(), [&](std::int64_t slot) {
+      if (cursor.move_to(slot)) visit(cursor);
     });
   }
 
-  /// Writes the padding too, also that of places without a row.
+  /// Writes the padding too, also that of places without a row. A GPU loads a few slots before it stores
+  /// them: the compiler cannot know that a store changes nothing that is loaded next.
   KOKKOS_INLINE_FUNCTION void operator()(Fill, const std::int64_t strip) const {
-    for_each_slot(crs.row_map, strip,
-                  [&](const SlotGroup& group, std::int64_t at, std::int64_t, std::int64_t i) {
-                    rows.value_at(at) = i < 0 ? scalar_type(0) : crs.values[i];
-                    rows.set_column_at(group, at, i < 0 ? -1 : static_cast<std::int64_t>(crs.entries[i]));
-                  });
+    using slots = SlotStrip<ExecutionSpace>;
+    constexpr int batch = slots::gpu ? Rows::fill_batch : 1;
+    static_assert(slots::count % batch == 0, "A batch must not leave the strip.");
+    const std::int64_t slot_count = rows.slots();
+    Cursor cursor(rows, crs.row_map);
+    for (int first = 0; first < slots::count && slots::slot(strip, first) < slot_count; first += batch) {
+      bool stored[batch];
+      std::int64_t places[batch];
+      SlotGroup groups[batch];
+      scalar_type values[batch];
+      std::int64_t columns[batch];
+      FILIGREE_UNROLL(8)
+      for (int b = 0; b < batch; ++b) {
+        const std::int64_t slot = slots::slot(strip, first + b);
+        stored[b] = slot < slot_count && cursor.move_to(slot);
+        places[b] = cursor.at;
+        groups[b] = cursor.group;
+        values[b] = stored[b] && cursor.i >= 0 ? crs.values[cursor.i] : scalar_type(0);
+        columns[b] = stored[b] && cursor.i >= 0 ? static_cast<std::int64_t>(crs.entries[cursor.i]) : -1;
+      }
+      FILIGREE_UNROLL(8)
+      for (int b = 0; b < batch; ++b)
+        if (stored[b]) {
+          rows.value_at(places[b]) = values[b];
+          rows.set_column_at(groups[b], places[b], columns[b]);
+        }
+    }
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(Refill, const std::int64_t strip) const {
-    for_each_slot(crs.row_map, strip, [&](const SlotGroup&, std::int64_t at, std::int64_t, std::int64_t i) {
-      if (i >= 0) rows.value_at(at) = crs.values[i];
+    for_each_slot(crs.row_map, strip, [&](const Cursor& cursor) {
+      if (cursor.i >= 0) rows.value_at(cursor.at) = crs.values[cursor.i];
     });
   }
 
@@ -87,11 +128,11 @@ struct RowCopy {
   /// Where all lengths are the same.
   KOKKOS_INLINE_FUNCTION void operator()(CompareColumns, const std::int64_t strip,
                                          std::int64_t& first_bad) const {
-    for_each_slot(
-        crs.row_map, strip, [&](const SlotGroup& group, std::int64_t at, std::int64_t row, std::int64_t i) {
-          const bool same = i < 0 || rows.column_at(group, at) == static_cast<std::int64_t>(crs.entries[i]);
-          if (!same && row < first_bad) first_bad = row;
-        });
+    for_each_slot(crs.row_map, strip, [&](const Cursor& cursor) {
+      const bool same = cursor.i < 0 || rows.column_at(cursor.group, cursor.at) ==
+                                            static_cast<std::int64_t>(crs.entries[cursor.i]);
+      if (!same && cursor.row < first_bad) first_bad = cursor.row;
+    });
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(Count, const std::int64_t i) const {
@@ -100,12 +141,11 @@ struct RowCopy {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(Extract, const std::int64_t strip) const {
-    for_each_slot(crs_row_map, strip,
-                  [&](const SlotGroup& group, std::int64_t at, std::int64_t, std::int64_t i) {
-                    if (i < 0) return;
-                    crs_values[i] = rows.value_at(at);
-                    crs_entries[i] = static_cast<ordinal_type>(rows.column_at(group, at));
-                  });
+    for_each_slot(crs_row_map, strip, [&](const Cursor& cursor) {
+      if (cursor.i < 0) return;
+      crs_values[cursor.i] = rows.value_at(cursor.at);
+      crs_entries[cursor.i] = static_cast<ordinal_type>(rows.column_at(cursor.group, cursor.at));
+    });
   }
 };
 

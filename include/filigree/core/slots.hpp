@@ -67,13 +67,16 @@ struct SlotStrip {
     return (slots + size - 1) / size * step;
   }
 
+  /// Slot j of a strip, of `count`, ascending.
+  static KOKKOS_FORCEINLINE_FUNCTION std::int64_t slot(std::int64_t strip, int j) {
+    return strip / step * (step * count) + strip % step + j * step;
+  }
   /// Calls visit(slot) for the slots of a strip, ascending.
   template <class Visit>
   static KOKKOS_FORCEINLINE_FUNCTION void for_each(std::int64_t strip, std::int64_t slots,
                                                    const Visit& visit) {
-    const std::int64_t first = strip / step * (step * count) + strip % step;
-    for (int j = 0; j < count && first + j * step < slots; ++j)
-      visit(first + j * step);
+    for (int j = 0; j < count && slot(strip, j) < slots; ++j)
+      visit(slot(strip, j));
   }
 };
 

@@ -166,14 +166,15 @@ struct SpmvOperands {
   }
 };
 
-/// The launch of a product. Five teams an SM leave 48 registers a lane, in which sums of one column and the
-/// loads that keep the memory of an H200 busy have room: of four and six teams either loses on some matrices
-/// (sell_short, ms, with four, five and six: qh1484 0.134, 0.108, 0.117; bcsstk33 0.077, 0.073, 0.084). Wider
-/// sums need more registers.
-template <class ExecutionSpace, class Operands>
+/// The launch of a product. 1280 lanes an SM leave 48 registers a lane, in which sums of one column and the
+/// loads that keep the memory of an H200 busy have room: of four and six teams of 256 either loses on some
+/// matrices (sell_short, ms, with four, five and six: qh1484 0.134, 0.108, 0.117; bcsstk33 0.077, 0.073,
+/// 0.084). Wider sums need more registers.
+template <class ExecutionSpace, class Operands, int Lanes = 256>
 using ProductLaunch =
-    RowLaunch<ExecutionSpace, 256,
-              Operands::most_columns == 1 && sizeof(typename Operands::accumulator_type) <= 8 ? 5 : 1>;
+    RowLaunch<ExecutionSpace, Lanes,
+              Operands::most_columns == 1 && sizeof(typename Operands::accumulator_type) <= 8 ? 1280 / Lanes
+                                                                                              : 1>;
 
 }  // namespace Impl
 }  // namespace Filigree

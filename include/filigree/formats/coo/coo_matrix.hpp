@@ -149,24 +149,43 @@ struct CooEntries {
       visit(i);
     return i;
   }
-  static constexpr bool marks_all = true;
-  template <class Visit>
-  KOKKOS_FORCEINLINE_FUNCTION void mark_rows(std::int64_t, std::int64_t begin, std::int64_t end, int lane,
-                                             const Visit& visit) const {
+  static constexpr bool keeps_rows = true;
+  /// A lane looks at every 256th entry. Just what it found stays in registers, which the entries need.
+  struct RowBegins {
     using launch = ShareLaunch<ExecutionSpace>;
-    // First all loads, then all stores.
-    Ordinal marks[launch::entries_per_lane];
-    const int count = static_cast<int>(end - begin);
-    const Ordinal* row = rows + begin;
-    FILIGREE_UNROLL(8)
-    for (int j = 0; j < launch::entries_per_lane; ++j) {
-      const int entry = j * launch::lanes + lane;
-      marks[j] = load_once(row + (entry < count ? entry : 0));
+    const Ordinal* rows;       ///< of the entries of the share
+    std::uint32_t begins = 0;  ///< a bit an entry of the lane, set if it is the first of its row
+    int lane;
+
+    KOKKOS_FORCEINLINE_FUNCTION RowBegins(const CooEntries& of, std::int64_t, std::int64_t begin,
+                                          std::int64_t end, int lane_)
+        : rows(of.rows + begin), lane(lane_) {
+      const int count = static_cast<int>(end - begin);
+      Ordinal row[launch::entries_per_lane];
+      Ordinal row_before[launch::entries_per_lane];
+      FILIGREE_UNROLL(8)
+      for (int j = 0; j < launch::entries_per_lane; ++j) {
+        const int entry = j * launch::lanes + lane < count ? j * launch::lanes + lane : 0;
+        row[j] = rows[entry];
+        row_before[j] = begin + entry > 0 ? rows[entry - 1] : -1;
+      }
+      FILIGREE_UNROLL(8)
+      for (int j = 0; j < launch::entries_per_lane; ++j)
+        if (j * launch::lanes + lane < count && row[j] != row_before[j]) begins |= 1u << j;
     }
-    FILIGREE_UNROLL(8)
-    for (int j = 0; j < launch::entries_per_lane; ++j)
-      visit(j * launch::lanes + lane, static_cast<std::int64_t>(marks[j]));
-  }
+
+    template <class Visit>
+    KOKKOS_FORCEINLINE_FUNCTION void visit(const Visit& visit) const {
+      // First all loads, then all visits.
+      Ordinal row[launch::entries_per_lane];
+      FILIGREE_UNROLL(8)
+      for (int j = 0; j < launch::entries_per_lane; ++j)
+        row[j] = (begins >> j & 1) != 0 ? rows[j * launch::lanes + lane] : -1;
+      FILIGREE_UNROLL(8)
+      for (int j = 0; j < launch::entries_per_lane; ++j)
+        if (row[j] >= 0) visit(j * launch::lanes + lane, static_cast<std::int64_t>(row[j]));
+    }
+  };
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_row(std::int64_t share) const {
     return row_of(share_begin(*this, share));
   }

@@ -178,19 +178,47 @@ struct CrsEntries {
       visit(i);
     return i;
   }
-  static constexpr bool marks_all = false;
-  template <class Visit>
-  KOKKOS_FORCEINLINE_FUNCTION void mark_rows(std::int64_t share, std::int64_t begin, std::int64_t end,
-                                             int lane, const Visit& visit) const {
-    constexpr int lanes = ShareLaunch<ExecutionSpace>::lanes;
-    const std::int64_t last_row = end < entry_count ? first_row(share + 1) : row_count - 1;
-    for (std::int64_t row = first_row(share) + lane; row <= last_row; row += lanes) {
-      const std::int64_t row_begin = begin_of(row);
-      // An empty row begins where the next one does.
-      if (row_begin >= begin && row_begin < end && begin_of(row + 1) > row_begin)
-        visit(static_cast<int>(row_begin - begin), row);
+  static constexpr bool keeps_rows = false;
+  /// A lane looks at every 256th row, those without entries too; or, in a share with very many of these, at
+  /// every 256th entry, whose row it searches (1M entries in few of 50M rows, H200: 0.27 ms in place of 76).
+  struct RowBegins {
+    using launch = ShareLaunch<ExecutionSpace>;
+    static constexpr std::int64_t most_rows_of_a_walk = 8 * launch::share;
+    const CrsEntries& of;
+    std::int64_t share;
+    std::int64_t begin;
+    std::int64_t end;
+    int lane;
+
+    KOKKOS_FORCEINLINE_FUNCTION RowBegins(const CrsEntries& entries_, std::int64_t share_,
+                                          std::int64_t begin_, std::int64_t end_, int lane_)
+        : of(entries_), share(share_), begin(begin_), end(end_), lane(lane_) {}
+
+    template <class Visit>
+    KOKKOS_FORCEINLINE_FUNCTION void visit(const Visit& visit) const {
+      const std::int64_t first = of.first_row(share);
+      const std::int64_t last = end < of.entry_count ? of.first_row(share + 1) : of.row_count - 1;
+      if (last - first > most_rows_of_a_walk) {
+        visit_entries(first, last, visit);
+        return;
+      }
+      for (std::int64_t row = first + lane; row <= last; row += launch::lanes) {
+        const std::int64_t row_begin = of.begin_of(row);
+        // An empty row begins where the next one does.
+        if (row_begin >= begin && row_begin < end && of.begin_of(row + 1) > row_begin)
+          visit(static_cast<int>(row_begin - begin), row);
+      }
     }
-  }
+    template <class Visit>
+    KOKKOS_FORCEINLINE_FUNCTION void visit_entries(std::int64_t first, std::int64_t last,
+                                                   const Visit& visit) const {
+      FILIGREE_UNROLL(1)
+      for (std::int64_t i = begin + lane; i < end; i += launch::lanes) {
+        const std::int64_t row = of.search(first, last + 1, i);
+        if (of.begin_of(row) == i) visit(static_cast<int>(i - begin), row);
+      }
+    }
+  };
   KOKKOS_FORCEINLINE_FUNCTION bool begins(std::int64_t row, std::int64_t i) const {
     return begin_of(row) == i;
   }

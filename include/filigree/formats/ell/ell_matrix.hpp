@@ -206,6 +206,7 @@ struct EllRows {
   /// Slots are numbered as if they were in slices of 32 places, so that lanes that are near each other read
   /// rows of the CRS that are.
   static constexpr int log2_slice = 5;
+  static constexpr int fill_batch = 4;
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t slots() const { return slice_begin(slices()); }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t slices() const {
     return (stride + (1 << log2_slice) - 1) >> log2_slice;
@@ -213,8 +214,9 @@ struct EllRows {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t slice_begin(std::int64_t slice) const {
     return (slice << log2_slice) * width;
   }
-  KOKKOS_FORCEINLINE_FUNCTION SlotGroup group(std::int64_t slot, std::int64_t from) const {
-    return find_group(from, slices(), slot, [&](std::int64_t slice) { return slice_begin(slice); });
+  KOKKOS_FORCEINLINE_FUNCTION SlotGroup group(std::int64_t slot, std::int64_t) const {
+    const std::int64_t slice = slot / slice_begin(1);
+    return {slice, slice_begin(slice), slice_begin(slice + 1)};
   }
   KOKKOS_FORCEINLINE_FUNCTION SlotEntry entry(const SlotGroup& slice, std::int64_t slot) const {
     const std::int64_t in_slice = slot - slice.begin;

@@ -187,6 +187,7 @@ struct JdsRows {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t blocks() const {
     return (diagonals + (1 << log2_block) - 1) >> log2_block;
   }
+  static constexpr int fill_batch = 4;
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t slots() const {
     return diagonals == 0 ? 0 : (row_count << log2_block) + entry_count + blocks() * slice_slots;
   }

@@ -354,6 +354,7 @@ struct SellRows {
     }
   }
 
+  static constexpr int fill_batch = 1;
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t slots() const { return slot_count; }
   KOKKOS_FORCEINLINE_FUNCTION SlotGroup group(std::int64_t slot, std::int64_t from) const {
     return find_group(from, static_cast<std::int64_t>(slices), slot,
