@@ -24,7 +24,8 @@ struct ByteModel::Kernel {
 /// Fitted on an H200 at 1.755 GHz to products of double with cold caches, one set of figures a kernel and
 /// none a matrix: to half of a folder of 213 real matrices repeated to 20M entries and to 12 generated ones
 /// (filigree_select --all FOLDER), crs_one_lane, sell_sorted, jds, jds_ell and blocks then to all of them,
-/// bsr to the 25 of all that have blocks. Other types and other GPUs use them as they are.
+/// bsr to the 25 of all that have blocks; crs_balanced and coo, since they are faster, to every second of all
+/// and the generated ones. Other types and other GPUs use them as they are.
 struct ByteModel::Kernels {
   /// Kokkos Kernels' CRS, T lanes a row by the mean row.
   static constexpr Kernel kokkos_kernels = {63, 3.5, 191, 20e9};
@@ -32,8 +33,8 @@ struct ByteModel::Kernels {
   /// Rows begin and end inside of sectors, which are loaded for the part that is wanted.
   static constexpr Kernel crs_lanes = {65, 7.1, 116, 24e9};
   /// Shares of the entries: a step multiplies and adds 32 of them.
-  static constexpr Kernel crs_balanced = {34, 16.5, 0, 40e9};
-  static constexpr Kernel coo = {24, 24.2, 0, 41e9};
+  static constexpr Kernel crs_balanced = {21.1, 16.7, 0, 41.5e9};
+  static constexpr Kernel coo = {6.6, 27.6, 0, 41.7e9};
   static constexpr Kernel ell = {42, 9, 137, 48e9, 1.5};
   static constexpr Kernel ell_lanes = {66, 8.1, 163, 48e9, 1.5};
   /// Asks for no lengths.
@@ -156,11 +157,22 @@ double ByteModel::conversion(double reads, double storage_bytes) const {
   return (reads * crs_bytes() + 3 * storage_bytes) / m_speed.read_bandwidth + 100e-6;
 }
 
-/// Rows without entries are stored apart from their neighbours, so that sectors of y are written in parts.
-void ByteModel::add_empty_rows(Work& work) const {
-  const double sectors = m_rows * m_scalar / 32;
-  work.bytes += 64 * std::min(static_cast<double>(m_statistics.empty_rows), sectors);
-  work.warps += static_cast<double>(m_statistics.empty_rows) / warp_size;
+/// A product by shares. Rows without entries are scaled by a second kernel, which reads a list of them; it
+/// and the first one write the sectors of y that have rows of both in parts.
+Prediction ByteModel::by_shares(const Kernel& kernel, double matrix_bytes, double conversion_reads) const {
+  const double empty_rows = static_cast<double>(m_statistics.empty_rows);
+  const double parts = 64 * std::min(empty_rows, m_rows * m_scalar / 32);
+  Work work;
+  work.cache_bytes = matrix_bytes + x_sector_bytes();
+  work.bytes = matrix_bytes + parts;
+  work.warps = m_rows / warp_size;
+  work.steps = m_entries / warp_size;
+  Prediction result = prediction(kernel, work, matrix_bytes, conversion_reads);
+  if (empty_rows > 0 && m_entries > 0) {
+    if (m_speed.gpu.multiprocessors > 0) result.seconds += launch_seconds;
+    result.seconds += (empty_rows * m_ordinal + parts) / m_speed.read_bandwidth;
+  }
+  return result;
 }
 
 Prediction ByteModel::prediction(const Kernel& kernel, const Work& work, double storage_bytes,
@@ -186,21 +198,16 @@ Prediction ByteModel::predict(const CrsOptions&) const {
 }
 
 Prediction ByteModel::predict(const CrsKernelOptions& options) const {
-  Work work;
-  work.bytes = crs_bytes();
   if (options.kernel == CrsKernel::balanced) {
-    // Shares of the entries: a row takes finding and storing, an entry multiplying and adding.
-    work.cache_bytes = work.bytes + x_sector_bytes();
-    work.warps = m_rows / warp_size;
-    work.steps = m_entries / warp_size;
-    add_empty_rows(work);
-    Prediction result = prediction(Kernels::crs_balanced, work, crs_bytes(), 0);
+    Prediction result = by_shares(Kernels::crs_balanced, crs_bytes(), 0);
     // Its shares are found, nothing is copied.
     result.conversion_seconds = conversion(0.3, 0);
     return result;
   }
   Impl::check_lanes_per_row("Filigree::ByteModel::predict", options.lanes_per_row);
   const int log2_lanes = log2_of(options.lanes_per_row);
+  Work work;
+  work.bytes = crs_bytes();
   work.warps = m_rows / warp_size * (1 << log2_lanes);
   work.steps = steps(log2_lanes);
   work.longest_wait = std::ceil(static_cast<double>(m_statistics.longest_row) / options.lanes_per_row);
@@ -219,13 +226,7 @@ Prediction ByteModel::predict(const CrsKernelOptions& options) const {
 }
 
 Prediction ByteModel::predict(const CooOptions&) const {
-  Work work;
-  work.bytes = (entry_bytes() + m_ordinal) * m_entries;
-  work.cache_bytes = work.bytes + x_sector_bytes();
-  work.warps = m_rows / warp_size;
-  work.steps = m_entries / warp_size;
-  add_empty_rows(work);
-  return prediction(Kernels::coo, work, work.bytes, 2);
+  return by_shares(Kernels::coo, (entry_bytes() + m_ordinal) * m_entries, 2);
 }
 
 Prediction ByteModel::predict(const EllOptions& options) const {

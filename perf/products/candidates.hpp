@@ -14,13 +14,15 @@ namespace FiligreePerf {
 /// One way to multiply the matrix of a problem: a variant of a format, or a peer's product. It was checked.
 struct Candidate {
   std::string name;
+  std::string format;             ///< of ours: the name of its default variant
   bool is_peer = false;           ///< of another library
   std::string refusal;            ///< why there is no product, or empty
   std::function<void()> product;  ///< y = A*x on the default instance; keeps the converted matrix alive
   double storage_bytes = 0;       ///< that the format stores
   double bytes = 0;               ///< that a product must move: those, x and y
   double max_rel_error = 0;       ///< of y, relative to the sum of the sizes of the products of a row
-  double conversion_seconds = 0;  ///< median of a conversion from CRS, its checks included
+  double conversion_seconds = 0;  ///< median of a conversion from CRS, its checks included, until there is
+                                  ///< a result; not that the result is given back
   double refill_seconds = 0;      ///< median of a refill without its check of the pattern
   std::string picked;             ///< what optimize() picked, where this is "auto"
   double predicted_seconds = 0;   ///< what the byte model said of it

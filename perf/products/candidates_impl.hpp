@@ -2,6 +2,8 @@
 #ifndef FILIGREE_PERF_PRODUCTS_CANDIDATES_IMPL_HPP
 #define FILIGREE_PERF_PRODUCTS_CANDIDATES_IMPL_HPP
 
+#include <optional>
+
 #include "products/candidates.hpp"
 #include "products/peers.hpp"
 
@@ -36,19 +38,28 @@ void check_candidate(SpmvProblem<Scalar>& problem, Candidate& candidate, bool ch
   candidate.max_rel_error = problem.check(candidate.name);
 }
 
+/// Median seconds until there is a result. The one before is given back first, as an application that
+/// converts again has none of it.
+template <class ExecutionSpace, class Convert>
+double conversion_seconds(const Convert& convert) {
+  std::optional<decltype(convert())> result;
+  return median_seconds_after(
+      ExecutionSpace(), [&]() { result.reset(); }, [&]() { result = convert(); }, 0.1);
+}
+
 /// The format that optimize() picks.
 template <class Scalar>
 Candidate make_auto(const std::shared_ptr<SpmvProblem<Scalar>>& problem, bool time_conversions) {
   Progress progress("picking a format");
   using execution_space = typename SpmvProblem<Scalar>::execution_space;
   Candidate candidate;
-  candidate.name = "auto";
+  candidate.name = candidate.format = "auto";
   const auto A = Filigree::optimize(problem->crs);
   candidate.picked = A.selection().picked;
   candidate.predicted_seconds = A.selection().pick().prediction.seconds;
   if (time_conversions)
-    candidate.conversion_seconds = median_seconds(
-        execution_space(), [&]() { Filigree::optimize(problem->crs); }, 0.1);
+    candidate.conversion_seconds =
+        conversion_seconds<execution_space>([&]() { return Filigree::optimize(problem->crs); });
   candidate.product = [problem, A]() {
     Filigree::spmv("N", problem->one, A, problem->x, problem->zero, problem->y);
   };
@@ -59,12 +70,13 @@ Candidate make_auto(const std::shared_ptr<SpmvProblem<Scalar>>& problem, bool ti
 
 /// One variant of a format.
 template <class FormatTag, class Scalar, class FormatOptions>
-Candidate make_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, const std::string& name,
-                         FormatOptions options, const Wanted& wanted) {
+Candidate make_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, const std::string& format,
+                         const std::string& name, FormatOptions options, const Wanted& wanted) {
   using matrix_type = matrix_of<Scalar, FormatTag>;
   using execution_space = typename SpmvProblem<Scalar>::execution_space;
   Candidate candidate;
   candidate.name = name;
+  candidate.format = format;
   Filigree::Impl::set_block_size(options, problem->block_size);
   const auto convert = [&]() { return Filigree::convert<FormatTag::template matrix>(problem->crs, options); };
   matrix_type A;
@@ -77,8 +89,7 @@ Candidate make_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, co
   }
   if (wanted.time_conversions) {
     Progress progress("timing the conversion to " + name);
-    candidate.conversion_seconds = median_seconds(
-        execution_space(), [&]() { convert(); }, 0.1);
+    candidate.conversion_seconds = conversion_seconds<execution_space>(convert);
     Filigree::RefillOptions unchecked;
     unchecked.check_pattern = false;
     candidate.refill_seconds = median_seconds(
@@ -99,7 +110,8 @@ void for_each_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, con
     const auto variants = Filigree::named_variants<matrix_of<Scalar, decltype(format)>>();
     for (const auto& variant : variants)
       if (wanted.wants(variant.name, variant.name == variants.front().name))
-        visit(make_candidate<decltype(format)>(problem, variant.name, variant.options, wanted));
+        visit(make_candidate<decltype(format)>(problem, variants.front().name, variant.name, variant.options,
+                                               wanted));
   });
   if (wanted.wants("auto", false)) visit(make_auto(problem, wanted.time_conversions));
   for (const auto& peer : peers<Scalar>()) {

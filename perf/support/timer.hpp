@@ -3,6 +3,7 @@
 #define FILIGREE_PERF_SUPPORT_TIMER_HPP
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <Kokkos_Core.hpp>
 #include <vector>
@@ -126,20 +127,26 @@ inline double median(std::vector<double> values) {
   return values[middle];
 }
 
-/// Median seconds of the work after two runs to warm up: at least 5 runs, then as many as fit in the budget,
-/// 200 at most.
-template <class ExecutionSpace, class Work>
-double median_seconds(const ExecutionSpace& exec, const Work& work, double budget = 0.3) {
+/// Median seconds of the work, with other work before it that is not timed, after two runs to warm up: at
+/// least 5 runs, then as many as fit in the budget, 200 at most.
+template <class ExecutionSpace, class Before, class Work>
+double median_seconds_after(const ExecutionSpace& exec, const Before& before, const Work& work,
+                            double budget) {
   Timer<ExecutionSpace> timer(exec);
   for (int i = 0; i < 2; ++i)
-    timer.seconds(work);
+    timer.seconds_after(before, work);
   std::vector<double> times;
   double total = 0;
   while (times.size() < 5 || (total < budget && times.size() < 200)) {
-    times.push_back(timer.seconds(work));
+    times.push_back(timer.seconds_after(before, work));
     total += times.back();
   }
   return median(times);
+}
+template <class ExecutionSpace, class Work>
+double median_seconds(const ExecutionSpace& exec, const Work& work, double budget = 0.3) {
+  return median_seconds_after(
+      exec, [] {}, work, budget);
 }
 
 /// Median seconds of 30 runs of the work after two to warm up, each with cold caches.
@@ -153,6 +160,21 @@ double median_cold_seconds(const ExecutionSpace& exec, const CacheFlush<Executio
     if (i >= 2) times.push_back(seconds);
   }
   return median(times);
+}
+
+/// Median seconds of two kinds of work that take turns, 20 times after two to warm up, so that whatever else
+/// a machine does meanwhile slows both.
+template <class ExecutionSpace, class First, class Second>
+std::array<double, 2> median_seconds_in_turns(const ExecutionSpace& exec, const First& first,
+                                              const Second& second) {
+  Timer<ExecutionSpace> timer(exec);
+  std::vector<double> times[2];
+  for (int i = 0; i < 22; ++i) {
+    const double seconds[2] = {timer.seconds(first), timer.seconds(second)};
+    for (int which = 0; which < 2 && i >= 2; ++which)
+      times[which].push_back(seconds[which]);
+  }
+  return {median(times[0]), median(times[1])};
 }
 
 }  // namespace FiligreePerf

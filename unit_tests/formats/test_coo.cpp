@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // COO from triplets, conversions from COO, and objects that share a carry.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
 #include "../support/formats.hpp"
 #include "../support/instances.hpp"
 #include "../support/tools.hpp"
@@ -275,6 +279,47 @@ TEST(SmallMatrix, IsOneKernel) {
   const auto large = device_crs(host);
   expect_kernels(Filigree::convert<Filigree::CooMatrix>(large), 2);
   expect_kernels(Filigree::convert<Filigree::CrsKernelMatrix>(large), 2);
+}
+
+/// Rows that are cut once, in a large matrix: on a GPU the shares of balanced CRS join them, whichever comes
+/// first, also where a part is the NaN that an empty place would be read as, and after products with other
+/// numbers of columns.
+TEST(RowsCutOnce, AreJoinedByTheirShares) {
+  const std::int64_t lengths[] = {700, 1, 2048, 300};
+  double ones_alone;
+  std::memset(&ones_alone, 0xff, sizeof(ones_alone));
+  Random random(15);
+  HostMatrix<double> host(1400, 1000);
+  for (std::size_t row = 0; row < 1400; ++row)
+    for (std::int64_t i = 0; i < lengths[row % 4]; ++i)
+      host.rows[row].push_back({random.below(1000), random.value<double>()});
+  ASSERT_GT(host.entry_count(), 1 << 20);
+  const auto balanced = Filigree::convert<Filigree::CrsKernelMatrix>(device_crs(host));
+  for (const int columns : {0, 16, 0, 3})
+    EXPECT_TRUE(multiplies<Kokkos::LayoutLeft>(balanced, host,
+                                               Product<double>{Mode::NoTranspose, 1.5, 0.5, columns}));
+  for (std::size_t row = 0; row < 1400; row += 8)
+    for (auto& entry : host.rows[row])
+      entry.value = ones_alone;
+  const auto with_nan = Filigree::convert<Filigree::CrsKernelMatrix>(device_crs(host));
+  const View1<double, Kokkos::LayoutLeft> x("x", 1000);
+  const View1<double, Kokkos::LayoutLeft> y("y", 1400);
+  Kokkos::deep_copy(x, 1.0);
+  Kokkos::fence();
+  const KokkosRecorder recorder;
+  for (int run = 0; run < 3; ++run) {
+    Kokkos::deep_copy(y, 7.0);
+    Filigree::spmv(ExecutionSpace(), "N", 1.0, with_nan, x, 0.0, y);
+    const auto host_y = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), y);
+    for (std::size_t row = 0; row < 1400; ++row) {
+      EXPECT_EQ(std::isnan(host_y(row)), row % 8 == 0) << "row " << row << ", run " << run;
+      EXPECT_NE(host_y(row), 7.0) << "row " << row << ", run " << run;
+    }
+  }
+  const auto joins =
+      std::count_if(recorder.events().kernels.begin(), recorder.events().kernels.end(),
+                    [](const std::string& kernel) { return kernel.find("join") != std::string::npos; });
+  EXPECT_EQ(joins, Filigree::Impl::runs_on_gpu_v<ExecutionSpace> ? 0 : 3);
 }
 
 TEST(OwnCarry, KeepsProductsApart) {

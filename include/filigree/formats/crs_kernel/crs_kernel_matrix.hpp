@@ -92,7 +92,7 @@ class CrsKernelMatrix {
   /// Wraps Views that already are as the class comment describes them; nothing is checked or copied.
   CrsKernelMatrix(const crs_type& crs_, const CrsKernelOptions& options, row_list_type first_rows_ = {},
                   row_list_type empty_rows_ = {}, shares_type share_begins_ = {}, shares_type cut_rows_ = {},
-                  std::int64_t cut_row_count_ = 0, carry_type carry_ = {})
+                  std::int64_t cut_row_count_ = 0, std::int64_t long_row_count_ = 0, carry_type carry_ = {})
       : crs(crs_),
         values(crs_.values),
         first_rows(first_rows_),
@@ -100,6 +100,7 @@ class CrsKernelMatrix {
         share_begins(share_begins_),
         cut_rows(cut_rows_),
         cut_row_count(cut_row_count_),
+        long_row_count(long_row_count_),
         carry(carry_),
         m_kernel(options.kernel),
         m_lanes_per_row(options.lanes_per_row) {}
@@ -130,8 +131,9 @@ class CrsKernelMatrix {
   row_list_type empty_rows;  ///< rows without entries, ascending
   shares_type share_begins;  ///< first entry of each share, and the number of entries; or none
   shares_type cut_rows;      ///< rows of several shares, first and last share of each; room for one a share
-  std::int64_t cut_row_count = 0;  ///< how many there are
-  carry_type carry;                ///< partial sums of a product, and at the end how many shares have ended
+  std::int64_t cut_row_count = 0;   ///< how many there are
+  std::int64_t long_row_count = 0;  ///< on a GPU, how many of them, which come first, are in more than two
+  carry_type carry;                 ///< partial sums of a product, and how many shares have ended
 
  private:
   CrsKernel m_kernel = CrsKernel::balanced;
@@ -179,6 +181,7 @@ struct CrsEntries {
     return i;
   }
   static constexpr bool keeps_rows = false;
+  static constexpr bool may_meet = runs_on_gpu_v<ExecutionSpace>;
   /// A lane looks at every 256th row, those without entries too; or, in a share with very many of these, at
   /// every 256th entry, whose row it searches (1M entries in few of 50M rows, H200: 0.27 ms in place of 76).
   struct RowBegins {
