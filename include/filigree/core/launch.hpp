@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <new>
+#include <type_traits>
 
 #include "filigree/core/kokkos_versions.hpp"
 
@@ -32,20 +34,34 @@ auto row_range(const ExecutionSpace& exec, std::int64_t rows) {
   return Kokkos::RangePolicy<ExecutionSpace, Tag, Kokkos::IndexType<std::int64_t>>(exec, 0, rows);
 }
 
-/// The launch that gives every team a chunk of consecutive rows, fixed by the type alone so that no launch
-/// asks the device anything. 256 lanes fill an SM of today's NVIDIA GPUs in eight teams and leave 32
+/// The launch that gives every team a chunk of consecutive rows, on a GPU fixed by the type alone so that no
+/// launch asks the device anything. 256 lanes fill an SM of today's NVIDIA GPUs in eight teams and leave 32
 /// registers a lane at full occupancy; more lanes a team only make its last team end later.
 /// A GPU must be able to run TeamsPerSm of them on one SM at once, which limits the registers of a lane.
 template <class ExecutionSpace, int MostLanes = 256, int TeamsPerSm = 1>
 struct RowLaunch {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   static constexpr int team_size = gpu ? MostLanes : 1;
-  static constexpr int rows_per_team = gpu ? team_size : 1024;
+  /// On a host the most rows of a team, which the league says: see team_rows.
+  static constexpr int rows_per_team = gpu ? team_size : 4096;
   using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_size, TeamsPerSm>>;
   using member_type = typename policy_type::member_type;
 
   static policy_type policy(const ExecutionSpace& exec, std::int64_t rows) {
-    return policy_type(exec, league_size(rows, rows_per_team), team_size, 1);
+    if (gpu) return policy_type(exec, league_size(rows, rows_per_team), team_size, 1);
+    // Four teams a thread, so that none waits long for the last one.
+    const std::int64_t share = rows / (4 * static_cast<std::int64_t>(exec.concurrency()));
+    const std::int64_t of_team = std::clamp<std::int64_t>(share, 4 * chunk_unit, rows_per_team);
+    return policy_type(exec, league_size(rows, of_team), team_size, 1);
+  }
+
+  /// Rows of a team, the same for all but the last ones: on a GPU those given, on a host what the league
+  /// says. There teams behind the last row may have none.
+  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t team_rows(const member_type& team, std::int64_t row_count,
+                                                            std::int64_t of_gpu = team_size) {
+    if (gpu) return of_gpu;
+    const std::int64_t share = (row_count + team.league_size() - 1) / team.league_size();
+    return (share + chunk_unit - 1) / chunk_unit * chunk_unit;
   }
 
   /// For T lanes a row: teams of lanes_per_team lanes, at most MostLanes. On a host T is 1.
@@ -55,22 +71,26 @@ struct RowLaunch {
     return gpu ? policy_type(exec, league_size(rows, threads), threads, lanes_per_row) : policy(exec, rows);
   }
 
+  /// Chunks of a host are multiples of as many rows: a slice does not lie in two.
+  static constexpr std::int64_t chunk_unit = 64;
+
   static int league_size(std::int64_t rows, std::int64_t rows_of_team) {
     return static_cast<int>((rows + rows_of_team - 1) / rows_of_team);
   }
 
-  /// Rows whose sums a thread of a host keeps at once: 8 KB of them, which its first cache holds beside what
-  /// they are added from. Fewer make many short streams of one long one.
+  /// Rows whose sums a thread of a host keeps at once: 32 KB of them, which its caches hold beside what they
+  /// are added from. Fewer make many short streams of one long one.
   template <class Sums>
-  static constexpr int tile = sizeof(Sums) * rows_per_team <= 16384 ? rows_per_team
-                                                                    : static_cast<int>(16384 / sizeof(Sums));
+  static constexpr int tile = sizeof(Sums) * rows_per_team <= 32768 ? rows_per_team
+                                                                    : static_cast<int>(32768 / sizeof(Sums));
 
   /// Calls body(first, count) for the tiles of this team's chunk, on a host.
   template <class Sums, class Body>
   KOKKOS_INLINE_FUNCTION static void for_each_tile(const member_type& team, std::int64_t row_count,
                                                    const Body& body) {
-    std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * rows_per_team;
-    const std::int64_t end = first + rows_per_team < row_count ? first + rows_per_team : row_count;
+    const std::int64_t of_team = team_rows(team, row_count);
+    std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * of_team;
+    const std::int64_t end = first + of_team < row_count ? first + of_team : row_count;
     for (; first < end; first += tile<Sums>)
       body(first, end - first < tile<Sums> ? end - first : tile<Sums>);
   }
@@ -79,11 +99,30 @@ struct RowLaunch {
   template <class Body>
   KOKKOS_FORCEINLINE_FUNCTION static void for_each_row(const member_type& team, std::int64_t row_count,
                                                        const Body& body) {
-    const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * rows_per_team;
-    const std::int64_t count = row_count - first < rows_per_team ? row_count - first : rows_per_team;
+    const std::int64_t of_team = team_rows(team, row_count);
+    const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * of_team;
+    const std::int64_t count = row_count - first < of_team ? row_count - first : of_team;
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(count)),
                          [&](const int row) { body(first + row); });
   }
+};
+
+/// The sums of a tile of a host, `count` of them 0. An array would be zeroed whole for each slice that a tile
+/// is.
+template <class Launch, class Sums>
+class HostSums {
+ public:
+  KOKKOS_FORCEINLINE_FUNCTION explicit HostSums(std::int64_t count) {
+    using element = std::remove_all_extents_t<Sums>;
+    constexpr std::int64_t columns = static_cast<std::int64_t>(sizeof(Sums) / sizeof(element));
+    element* const first = reinterpret_cast<element*>(m_memory);
+    for (std::int64_t i = 0; i < count * columns; ++i)
+      new (first + i) element(0);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Sums* sums() { return reinterpret_cast<Sums*>(m_memory); }
+
+ private:
+  alignas(Sums) unsigned char m_memory[sizeof(Sums) * Launch::template tile<Sums>];
 };
 
 }  // namespace Impl

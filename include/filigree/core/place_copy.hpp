@@ -64,8 +64,9 @@ struct FillPlaces {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const member_type& team) const {
-    const std::int64_t first = team.league_rank() * rows_per_team;
-    const std::int64_t count = row_count - first < rows_per_team ? row_count - first : rows_per_team;
+    const std::int64_t of_team = launch::team_rows(team, row_count, rows_per_team);
+    const std::int64_t first = team.league_rank() * of_team;
+    const std::int64_t count = row_count - first < of_team ? row_count - first : of_team;
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(count)), [&](const int i) {
       const std::int64_t row = first + i;
       if (fill_full_row(team, row)) return;
@@ -242,8 +243,7 @@ void fill_places(const ExecutionSpace& exec, const char* what, const char* forma
   if (rows == 0) return;
   const int lanes = Fill::lanes_per_row(static_cast<double>(crs.nnz()) / static_cast<double>(rows));
   Kokkos::parallel_for(label(what, format), launch::policy(exec, rows, launch::team_size, lanes),
-                       Fill{places, crs_views_t<Crs>(crs), rows, lanes,
-                            launch::gpu ? launch::team_size / lanes : launch::rows_per_team});
+                       Fill{places, crs_views_t<Crs>(crs), rows, lanes, launch::team_size / lanes});
 }
 
 /// The first row in which the patterns differ, or a number past all rows. Fences exec.

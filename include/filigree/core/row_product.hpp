@@ -213,12 +213,8 @@ struct RowSpmv {
                                            const std::int64_t count) const {
     // A copy, which can stay in registers while sums are stored.
     const Operands of_product = operands.template with_stride<UnitStride>();
-    // Memory without sums: an array of them would be zeroed whole for each slice that a tile is.
-    alignas(sums_type) unsigned char memory[sizeof(sums_type) * tile_size];
-    sums_type* const sums = reinterpret_cast<sums_type*>(memory);
-    for (std::int64_t i = 0; i < count; ++i)
-      for (int c = 0; c < Operands::most_columns; ++c)
-        sums[i][c] = typename Operands::accumulator_type(0);
+    HostSums<launch, sums_type> memory(count);
+    sums_type* const sums = memory.sums();
     for (std::int64_t k = 0; k < tile.width; k += tile_batch) {
       const std::int64_t end = k + tile_batch < tile.width ? k + tile_batch : tile.width;
       std::int64_t done = 0;
@@ -262,8 +258,9 @@ struct RowSpmv {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
-    const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * rows_per_team;
-    const std::int64_t end = first + rows_per_team < rows.count() ? first + rows_per_team : rows.count();
+    const std::int64_t of_team = launch::team_rows(team, rows.count(), rows_per_team);
+    const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * of_team;
+    const std::int64_t end = first + of_team < rows.count() ? first + of_team : rows.count();
     if constexpr (launch::gpu) {
       Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(end - first)), [&](const int i) {
         if constexpr (Vector)
@@ -301,8 +298,9 @@ struct RowScatter {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
-    const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * rows_per_team;
-    const std::int64_t count = rows.count() - first < rows_per_team ? rows.count() - first : rows_per_team;
+    const std::int64_t of_team = launch::team_rows(team, rows.count(), rows_per_team);
+    const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * of_team;
+    const std::int64_t count = rows.count() - first < of_team ? rows.count() - first : of_team;
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(count)), [&](const int i) {
       Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, rows.lanes()),
                            [&](const int lane) { scatter_run(first + i, lane); });
@@ -317,7 +315,7 @@ void row_spmv(const ExecutionSpace& exec, const std::string& name, Mode mode, co
               const Operands& operands, std::int64_t extent, int lanes_per_team = 256) {
   const auto launch = [&](auto kernel, int lanes) {
     using Launch = typename decltype(kernel)::launch;
-    kernel.rows_per_team = Launch::gpu ? lanes / rows.lanes() : Launch::rows_per_team;
+    kernel.rows_per_team = lanes / rows.lanes();
     Kokkos::parallel_for(name, Launch::policy(exec, rows.count(), lanes, rows.lanes()), kernel);
   };
   if (is_transpose(mode)) operands.scale(exec, extent);

@@ -53,6 +53,7 @@ struct BellSpmv : BellProduct<ExecutionSpace, Bell, Operands, BlockSize> {
   using base = BellProduct<ExecutionSpace, Bell, Operands, BlockSize>;
   using base::base;
   using typename base::launch;
+  using typename base::ordinal_type;
   using typename base::scalar_type;
   using typename base::sums_type;
 
@@ -82,8 +83,51 @@ struct BellSpmv : BellProduct<ExecutionSpace, Bell, Operands, BlockSize> {
     this->operands.store(sums, row);
   }
 
+  /// The same sums, in the same order, for the rows first to first + count - 1 on a host: there a core reads
+  /// the b columns of one block of each row at a time, as streams, into sums that stay in its first cache.
+  template <bool UnitStride>
+  KOKKOS_INLINE_FUNCTION void tile_product(const std::int64_t first, const std::int64_t count) const {
+    constexpr std::int64_t b = BlockSize;
+    const Operands of_product = this->operands.template with_stride<UnitStride>();
+    HostSums<launch, sums_type> memory(count);
+    sums_type* const sums = memory.sums();
+    for (std::int64_t k = 0; k < this->block_width; ++k) {
+      const ordinal_type* const blocks = this->block_entries + k * this->block_rows;
+      const scalar_type* const value = this->values + k * b * this->rows;
+      for (std::int64_t block_row = first / b; block_row * b < first + count; ++block_row) {
+        if (blocks[block_row] < 0) continue;
+        const std::int64_t column = static_cast<std::int64_t>(blocks[block_row]) * b;
+        const std::int64_t row = block_row * b;
+        if (row >= first && row + b <= first + count && column + b <= this->columns) {
+          FILIGREE_UNROLL(8)
+          for (std::int64_t c = 0; c < b; ++c)
+            FILIGREE_UNROLL(8)
+          for (std::int64_t r = 0; r < b; ++r)
+            of_product.add_unless_zero(sums[row - first + r],
+                                       conjugate_if<Conjugate>(value[c * this->rows + row + r]), column + c);
+          continue;
+        }
+        for (std::int64_t c = 0; c < b && column + c < this->columns; ++c)
+          for (std::int64_t r = row < first ? first - row : 0; r < b && row + r < first + count; ++r)
+            of_product.add_unless_zero(sums[row - first + r],
+                                       conjugate_if<Conjugate>(value[c * this->rows + row + r]), column + c);
+      }
+    }
+    for (std::int64_t i = 0; i < count; ++i)
+      this->operands.store(sums[i], first + i);
+  }
+
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
-    launch::for_each_row(team, this->rows, [&](const std::int64_t row) { row_product(row); });
+    if constexpr (launch::gpu)
+      launch::for_each_row(team, this->rows, [&](const std::int64_t row) { row_product(row); });
+    else
+      launch::template for_each_tile<sums_type>(team, this->rows,
+                                                [&](const std::int64_t first, const std::int64_t count) {
+                                                  if (this->operands.x.has_unit_stride())
+                                                    tile_product<true>(first, count);
+                                                  else
+                                                    tile_product<false>(first, count);
+                                                });
   }
 };
 

@@ -237,7 +237,8 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   /// the b columns of one diagonal at a time, as streams, into sums that stay in its first cache.
   KOKKOS_INLINE_FUNCTION void tile_product(const std::int64_t first, const std::int64_t count) const {
     const std::int64_t b = this->block_size();
-    sums_type sums[launch::template tile<sums_type>] = {};
+    HostSums<launch, sums_type> memory(count);
+    sums_type* const sums = memory.sums();
     std::int64_t d = 0;
     if constexpr (BlockSize == 1)
       if (this->operands.x.has_unit_stride())
