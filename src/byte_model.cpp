@@ -48,9 +48,9 @@ struct ByteModel::Kernels {
   static constexpr Kernel jds_ell = {71, 5.3, 230, 48e9, 1.5};
   /// Loads of all diagonals are independent: few instructions a step.
   static constexpr Kernel diagonals = {32, 0.6, 100};
-  /// A lane's values are as far from each other as the matrix has rows: on a host that took 2.9 to 8.3 times
-  /// as long for its bytes as CRS (7-point grids of blocks of 2 to 8, double and float).
-  static constexpr Kernel blocks = {35, 6.2, 302, 29e9, 4.5};
+  /// On hosts 0.9 to 1.9 times as long for its bytes as CRS (7-point 64^3 of blocks of 4, a Xeon and an
+  /// EPYC).
+  static constexpr Kernel blocks = {35, 6.2, 302, 29e9, 1.5};
   /// Kokkos Kernels' BSR: a step is a line that the lanes of a warp touch, and a wait is for a block.
   /// (That of 4.2 and newer.) On a host blocks of 2 to 8 took 1.8 to 1.1 times as long for their bytes as
   /// CRS.
@@ -61,6 +61,8 @@ namespace {
 
 /// Of a launch and the end of a kernel.
 constexpr double launch_seconds = 2.5e-6;
+/// Of a product by shares: see ShareLaunch::most_aligned in core/entry_shares.hpp.
+constexpr double most_entries_of_one_kernel = 1 << 20;
 /// Of rows that are far from each other lanes load permutation, lengths and x, and store y, in sectors of
 /// their own.
 constexpr double sector_bytes_of_moved_row = 244;
@@ -157,8 +159,8 @@ double ByteModel::conversion(double reads, double storage_bytes) const {
   return (reads * crs_bytes() + 3 * storage_bytes) / m_speed.read_bandwidth + 100e-6;
 }
 
-/// A product by shares. Rows without entries are scaled by a second kernel, which reads a list of them; it
-/// and the first one write the sectors of y that have rows of both in parts.
+/// A product by shares. Rows without entries are scaled by a second kernel, but for small matrices, which
+/// reads a list of them; it and the first one write the sectors of y that have rows of both in parts.
 Prediction ByteModel::by_shares(const Kernel& kernel, double matrix_bytes, double conversion_reads) const {
   const double empty_rows = static_cast<double>(m_statistics.empty_rows);
   const double parts = 64 * std::min(empty_rows, m_rows * m_scalar / 32);
@@ -168,7 +170,7 @@ Prediction ByteModel::by_shares(const Kernel& kernel, double matrix_bytes, doubl
   work.warps = m_rows / warp_size;
   work.steps = m_entries / warp_size;
   Prediction result = prediction(kernel, work, matrix_bytes, conversion_reads);
-  if (empty_rows > 0 && m_entries > 0) {
+  if (empty_rows > 0 && m_entries > most_entries_of_one_kernel) {
     if (m_speed.gpu.multiprocessors > 0) result.seconds += launch_seconds;
     result.seconds += (empty_rows * m_ordinal + parts) / m_speed.read_bandwidth;
   }

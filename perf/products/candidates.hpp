@@ -14,7 +14,7 @@ namespace FiligreePerf {
 /// One way to multiply the matrix of a problem: a variant of a format, or a peer's product. It was checked.
 struct Candidate {
   std::string name;
-  std::string format;             ///< of ours: the name of its default variant
+  std::string format;             ///< of ours, by MatrixTraits
   bool is_peer = false;           ///< of another library
   std::string refusal;            ///< why there is no product, or empty
   std::function<void()> product;  ///< y = A*x on the default instance; keeps the converted matrix alive

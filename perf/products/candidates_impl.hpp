@@ -70,13 +70,13 @@ Candidate make_auto(const std::shared_ptr<SpmvProblem<Scalar>>& problem, bool ti
 
 /// One variant of a format.
 template <class FormatTag, class Scalar, class FormatOptions>
-Candidate make_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, const std::string& format,
-                         const std::string& name, FormatOptions options, const Wanted& wanted) {
+Candidate make_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, const std::string& name,
+                         FormatOptions options, const Wanted& wanted) {
   using matrix_type = matrix_of<Scalar, FormatTag>;
   using execution_space = typename SpmvProblem<Scalar>::execution_space;
   Candidate candidate;
   candidate.name = name;
-  candidate.format = format;
+  candidate.format = Filigree::MatrixTraits<matrix_type>::name();
   Filigree::Impl::set_block_size(options, problem->block_size);
   const auto convert = [&]() { return Filigree::convert<FormatTag::template matrix>(problem->crs, options); };
   matrix_type A;
@@ -110,8 +110,7 @@ void for_each_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, con
     const auto variants = Filigree::named_variants<matrix_of<Scalar, decltype(format)>>();
     for (const auto& variant : variants)
       if (wanted.wants(variant.name, variant.name == variants.front().name))
-        visit(make_candidate<decltype(format)>(problem, variants.front().name, variant.name, variant.options,
-                                               wanted));
+        visit(make_candidate<decltype(format)>(problem, variant.name, variant.options, wanted));
   });
   if (wanted.wants("auto", false)) visit(make_auto(problem, wanted.time_conversions));
   for (const auto& peer : peers<Scalar>()) {

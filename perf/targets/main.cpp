@@ -312,7 +312,9 @@ void host(Report& report, const Options& options, double) {
     Wanted wanted;
     wanted.time_conversions = false;
     wanted.wants = [&](const std::string& name, bool) {
-      return name != "crs" && name != "bsr" && (matrix.block_size > 1 || suits_general(name));
+      // On a host the lanes of a row of CRS make no difference.
+      const bool same = name.rfind("crs_lanes", 0) == 0 && name != "crs_lanes1";
+      return name != "crs" && name != "bsr" && !same && (matrix.block_size > 1 || suits_general(name));
     };
     for_each_candidate<double>(problem, wanted, [&](const Candidate& one) {
       if (!one.product || one.is_peer) return;

@@ -281,6 +281,28 @@ TEST(SmallMatrix, IsOneKernel) {
   expect_kernels(Filigree::convert<Filigree::CrsKernelMatrix>(large), 2);
 }
 
+template <class Sum>
+void expect_same_as_word(const Sum& sum) {
+  using Word = Filigree::Impl::SumAsWord<Sum>;
+  EXPECT_NE(Word::of(sum), 0u);
+  const Sum again = Word::sum(Word::of(sum));
+  EXPECT_EQ(std::memcmp(&again, &sum, sizeof(sum)), 0);
+}
+
+TEST(SumAsWord, IsNever0) {
+  for (const double sum : {0.0, -0.0, 1.5, -1e300, infinity<double>(), std::nan("")}) {
+    expect_same_as_word(sum);
+    expect_same_as_word(static_cast<float>(sum));
+    expect_same_as_word(Kokkos::complex<float>(static_cast<float>(sum), -0.0f));
+  }
+  double ones_alone;
+  std::memset(&ones_alone, 0xff, sizeof(ones_alone));
+  using Word = Filigree::Impl::SumAsWord<double>;
+  EXPECT_NE(Word::of(ones_alone), 0u);
+  EXPECT_TRUE(std::isnan(Word::sum(Word::of(ones_alone))));
+  EXPECT_FALSE(Filigree::Impl::SumAsWord<Kokkos::complex<double>>::exists);
+}
+
 /// Rows that are cut once, in a large matrix: on a GPU the shares of balanced CRS join them, whichever comes
 /// first, also where a part is the NaN that an empty place would be read as, and after products with other
 /// numbers of columns.

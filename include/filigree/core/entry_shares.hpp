@@ -9,8 +9,9 @@
 // (For large ones a fence and a count a share took longer than the second kernel: memplus 158 times along the
 // diagonal, H200, 0.122 ms in place of 0.107, when the kernels took 5 % longer than now.)
 // Of large CRS matrices a row that is cut once needs no second kernel either: of its two shares the one that
-// comes second finds the sum of the first (meet()), and a sum of two has the same bits in either order.
-// (H200, repeated to 20M entries: memplus 0.0993 ms in place of 0.1031, astro-ph 0.1062 in place of 0.1104.)
+// comes second finds the sum of the first (meet()), and a sum of two numbers has the same bits in either
+// order. (H200, repeated to 20M entries: memplus 0.0993 ms in place of 0.1031, astro-ph 0.1062 in place of
+// 0.1104.)
 //
 // Source: segmented sums over COO, Bell and Garland 2009, section 4.3, as papers 001 and 002 use them; the
 // carry in place of their serial third kernel is ours.
@@ -28,8 +29,9 @@
 //                                 from begin to end - 1. Its visit(v) calls v(i - begin, row) for entries i
 //                                 that are the first of their row; the lanes share the work
 //   keeps_rows                    (constexpr) whether RowBegins takes registers
-//   may_meet                      (constexpr) whether shares of a row that is cut once may meet, which takes
-//                                 registers too
+//   may_meet                      (constexpr) whether shares of a row that is cut once may meet on a GPU,
+//   which
+//                                 takes registers too
 //   visit_row(row, i, end, visit)
 //                                 on a host: calls visit(j) for the entries j of row from i to end - 1 at
 //                                 most and returns the first after them
@@ -43,6 +45,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <type_traits>
 
 #include "filigree/core/allocate_view.hpp"
 #include "filigree/core/launch.hpp"
@@ -125,8 +128,8 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t share_begin(const Entries& entries, std
   return begin < entries.entry_count ? begin : entries.entry_count;
 }
 
-/// Whether a row that enters the next share begins in this one: it does not enter this one, or not as a row
-/// that has begun before.
+/// Whether a row that enters the next share begins in this one: it is not the first row here, or begins with
+/// the first entry.
 template <class Entries>
 KOKKOS_FORCEINLINE_FUNCTION bool begins_in(const Entries& entries, std::int64_t share, std::int64_t row) {
   return entries.first_row(share) != row || entries.begins(row, share_begin(entries, share));
@@ -237,6 +240,25 @@ struct Carry {
   }
 };
 
+/// A sum as a word that is not 0, which says that there is none: the complement of its bits, as 0 itself is a
+/// sum. That of a NaN whose bits are all ones would be 0; it gets another payload.
+template <class Sum>
+struct SumAsWord {
+  static constexpr bool exists = sizeof(Sum) <= sizeof(std::uint64_t) && !std::is_integral_v<Sum>;
+
+  KOKKOS_FORCEINLINE_FUNCTION static std::uint64_t of(const Sum& sum) {
+    std::uint64_t bits = 0;
+    memcpy(&bits, &sum, sizeof(sum));
+    return ~bits != 0 ? ~bits : 1;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static Sum sum(std::uint64_t word) {
+    const std::uint64_t bits = ~word;
+    Sum result;
+    memcpy(&result, &bits, sizeof(result));
+    return result;
+  }
+};
+
 /// Stores the sums of all rows that lie in one share and carries out the others.
 ///
 /// RowAligned is whether shares begin with rows where they can (share_begins), the last one to end joins the
@@ -263,9 +285,9 @@ struct ShareSpmv {
                                                                                                  : 6;
   using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<launch::lanes, teams_per_sm>>;
 
-  /// The sum of a share is in the word that shares exchange, so that no fence orders the two.
-  static constexpr bool meets = Entries::may_meet && !RowAligned && Operands::most_columns == 1 &&
-                                sizeof(accumulator_type) <= sizeof(std::uint64_t);
+  /// Where a sum is in the word that shares exchange, no fence is needed to order the two.
+  static constexpr bool meets = launch::gpu && Entries::may_meet && !RowAligned &&
+                                Operands::most_columns == 1 && SumAsWord<accumulator_type>::exists;
 
   static constexpr int lanes = launch::lanes;
   static constexpr int entries_per_lane = launch::entries_per_lane;
@@ -380,18 +402,12 @@ struct ShareSpmv {
   /// here, and else leaves this one's part there.
   KOKKOS_FORCEINLINE_FUNCTION void meet(const std::int64_t share, const accumulator_type& part,
                                         const std::int64_t row) const {
-    std::uint64_t word = 0;
-    memcpy(&word, &part, sizeof(part));
-    // 0 says that nobody has been here. A NaN of ones alone, the one sum that is taken for it, gets another
-    // payload.
-    word = ~word != 0 ? ~word : 1;
-    const std::uint64_t other = Kokkos::atomic_exchange(&carry.meetings[share], word);
-    if (other == 0) return;
-    carry.meetings[share] = 0;
-    const std::uint64_t others_word = ~other;
-    accumulator_type others_part;
-    memcpy(&others_part, &others_word, sizeof(others_part));
-    operands.store(part + others_part, row, 0);
+    using Word = SumAsWord<accumulator_type>;
+    std::uint64_t* const word = &carry.meetings[share];
+    if (Kokkos::atomic_compare_exchange(word, std::uint64_t(0), Word::of(part)) == 0) return;
+    // Not stored: what another product leaves meanwhile, which there must not be, would be lost for good.
+    const std::uint64_t other = Kokkos::atomic_exchange(word, std::uint64_t(0));
+    operands.store(part + Word::sum(other), row, 0);
   }
   /// Whether a row that begins in a share and enters the next ends there.
   KOKKOS_FORCEINLINE_FUNCTION bool ends_in_next(const std::int64_t share, const std::int64_t row) const {

@@ -49,19 +49,18 @@ struct RowLaunch {
 
   static policy_type policy(const ExecutionSpace& exec, std::int64_t rows) {
     if (gpu) return policy_type(exec, league_size(rows, rows_per_team), team_size, 1);
-    // Four teams a thread, so that none waits long for the last one.
-    const std::int64_t share = rows / (4 * static_cast<std::int64_t>(exec.concurrency()));
-    const std::int64_t of_team = std::clamp<std::int64_t>(share, 4 * chunk_unit, rows_per_team);
-    return policy_type(exec, league_size(rows, of_team), team_size, 1);
+    // As many teams for each thread, unless they would have very few rows.
+    const std::int64_t threads = exec.concurrency();
+    const std::int64_t turns = (rows + threads * rows_per_team - 1) / (threads * rows_per_team);
+    const std::int64_t teams = std::min(threads * turns, (rows + 4 * chunk_unit - 1) / (4 * chunk_unit));
+    return policy_type(exec, league_size(rows, chunk(rows, std::max<std::int64_t>(teams, 1))), team_size, 1);
   }
 
   /// Rows of a team, the same for all but the last ones: on a GPU those given, on a host what the league
   /// says. There teams behind the last row may have none.
   KOKKOS_FORCEINLINE_FUNCTION static std::int64_t team_rows(const member_type& team, std::int64_t row_count,
                                                             std::int64_t of_gpu = team_size) {
-    if (gpu) return of_gpu;
-    const std::int64_t share = (row_count + team.league_size() - 1) / team.league_size();
-    return (share + chunk_unit - 1) / chunk_unit * chunk_unit;
+    return gpu ? of_gpu : chunk(row_count, team.league_size());
   }
 
   /// For T lanes a row: teams of lanes_per_team lanes, at most MostLanes. On a host T is 1.
@@ -71,8 +70,11 @@ struct RowLaunch {
     return gpu ? policy_type(exec, league_size(rows, threads), threads, lanes_per_row) : policy(exec, rows);
   }
 
-  /// Chunks of a host are multiples of as many rows: a slice does not lie in two.
+  /// Chunks of a host are multiples of as many rows: a slice of up to 64 does not lie in two.
   static constexpr std::int64_t chunk_unit = 64;
+  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t chunk(std::int64_t rows, std::int64_t teams) {
+    return ((rows + teams - 1) / teams + chunk_unit - 1) / chunk_unit * chunk_unit;
+  }
 
   static int league_size(std::int64_t rows, std::int64_t rows_of_team) {
     return static_cast<int>((rows + rows_of_team - 1) / rows_of_team);

@@ -50,7 +50,7 @@ struct FillPlaces {
   Views crs;
   std::int64_t row_count;
   int lanes;
-  std::int64_t rows_per_team;
+  std::int64_t rows_per_gpu_team;
 
   /// T, for a mean number of entries a row. Where places of a column are neighbours at most so many that the
   /// neighbouring rows of 32 lanes have 32 bytes of it, which memory is written in: DIA of 7pt 80^3 b=8 in
@@ -64,7 +64,7 @@ struct FillPlaces {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const member_type& team) const {
-    const std::int64_t of_team = launch::team_rows(team, row_count, rows_per_team);
+    const std::int64_t of_team = launch::team_rows(team, row_count, rows_per_gpu_team);
     const std::int64_t first = team.league_rank() * of_team;
     const std::int64_t count = row_count - first < of_team ? row_count - first : of_team;
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(count)), [&](const int i) {

@@ -118,7 +118,7 @@ struct RowSpmv {
 
   Rows rows;
   Operands operands;
-  int rows_per_team;
+  int rows_per_gpu_team;
 
   KOKKOS_FORCEINLINE_FUNCTION void store(const sums_type& sums, std::int64_t i) const {
     const std::int64_t row = rows.target(i);
@@ -207,7 +207,7 @@ struct RowSpmv {
   }
 
   /// The sums of `count` neighbouring places from `first` on, on a host: there a core reads the storage
-  /// column by column, as a stream, into sums that stay in its first cache.
+  /// column by column, as a stream, into sums that stay in its caches.
   template <bool UnitStride, class Tile>
   KOKKOS_INLINE_FUNCTION void tile_product(const Tile& tile, const std::int64_t first,
                                            const std::int64_t count) const {
@@ -258,7 +258,7 @@ struct RowSpmv {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
-    const std::int64_t of_team = launch::team_rows(team, rows.count(), rows_per_team);
+    const std::int64_t of_team = launch::team_rows(team, rows.count(), rows_per_gpu_team);
     const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * of_team;
     const std::int64_t end = first + of_team < rows.count() ? first + of_team : rows.count();
     if constexpr (launch::gpu) {
@@ -285,7 +285,7 @@ struct RowScatter {
 
   Rows rows;
   Operands operands;
-  int rows_per_team;
+  int rows_per_gpu_team;
 
   KOKKOS_FORCEINLINE_FUNCTION void scatter_run(const std::int64_t i, const int lane) const {
     const std::int64_t row = rows.target(i);
@@ -298,7 +298,7 @@ struct RowScatter {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
-    const std::int64_t of_team = launch::team_rows(team, rows.count(), rows_per_team);
+    const std::int64_t of_team = launch::team_rows(team, rows.count(), rows_per_gpu_team);
     const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * of_team;
     const std::int64_t count = rows.count() - first < of_team ? rows.count() - first : of_team;
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(count)), [&](const int i) {
@@ -315,7 +315,7 @@ void row_spmv(const ExecutionSpace& exec, const std::string& name, Mode mode, co
               const Operands& operands, std::int64_t extent, int lanes_per_team = 256) {
   const auto launch = [&](auto kernel, int lanes) {
     using Launch = typename decltype(kernel)::launch;
-    kernel.rows_per_team = lanes / rows.lanes();
+    kernel.rows_per_gpu_team = lanes / rows.lanes();
     Kokkos::parallel_for(name, Launch::policy(exec, rows.count(), lanes, rows.lanes()), kernel);
   };
   if (is_transpose(mode)) operands.scale(exec, extent);

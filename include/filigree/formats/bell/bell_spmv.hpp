@@ -84,7 +84,7 @@ struct BellSpmv : BellProduct<ExecutionSpace, Bell, Operands, BlockSize> {
   }
 
   /// The same sums, in the same order, for the rows first to first + count - 1 on a host: there a core reads
-  /// the b columns of one block of each row at a time, as streams, into sums that stay in its first cache.
+  /// the b columns of one block of each row at a time, as streams, into sums that stay in its caches.
   template <bool UnitStride>
   KOKKOS_INLINE_FUNCTION void tile_product(const std::int64_t first, const std::int64_t count) const {
     constexpr std::int64_t b = BlockSize;

@@ -234,7 +234,7 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   }
 
   /// The same sums, in the same order, for the rows first to first + count - 1 on a host: there a core reads
-  /// the b columns of one diagonal at a time, as streams, into sums that stay in its first cache.
+  /// the b columns of one diagonal at a time, as streams, into sums that stay in its caches.
   KOKKOS_INLINE_FUNCTION void tile_product(const std::int64_t first, const std::int64_t count) const {
     const std::int64_t b = this->block_size();
     HostSums<launch, sums_type> memory(count);

@@ -62,10 +62,10 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CrsKerne
   if (share_begins.extent(0) > 0) shared.share_begins = share_begins.data();
   Kokkos::parallel_for(label("first_rows", Result::name()), row_range<void>(exec, shares),
                        FindFirstRows<ExecutionSpace, Entries, O>{shared, first_rows.data()});
-  result = Result(
-      crs, options, first_rows, empty_rows<typename Result::row_list_type>(exec, Result::name(), crs, empty),
-      share_begins, {}, 0, 0,
-      allocate_carry<ExecutionSpace, typename Result::device_type>(exec, Result::name(), entries));
+  result =
+      Result(crs, options, first_rows,
+             empty_rows<typename Result::row_list_type>(exec, Result::name(), crs, empty), share_begins, {},
+             0, allocate_carry<ExecutionSpace, typename Result::device_type>(exec, Result::name(), entries));
   find_cut_rows(exec, Result::name(), shared, result);
 }
 

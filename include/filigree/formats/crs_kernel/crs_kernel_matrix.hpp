@@ -92,7 +92,7 @@ class CrsKernelMatrix {
   /// Wraps Views that already are as the class comment describes them; nothing is checked or copied.
   CrsKernelMatrix(const crs_type& crs_, const CrsKernelOptions& options, row_list_type first_rows_ = {},
                   row_list_type empty_rows_ = {}, shares_type share_begins_ = {}, shares_type cut_rows_ = {},
-                  std::int64_t cut_row_count_ = 0, std::int64_t long_row_count_ = 0, carry_type carry_ = {})
+                  std::int64_t cut_row_count_ = 0, carry_type carry_ = {}, std::int64_t long_row_count_ = 0)
       : crs(crs_),
         values(crs_.values),
         first_rows(first_rows_),
@@ -132,8 +132,8 @@ class CrsKernelMatrix {
   shares_type share_begins;  ///< first entry of each share, and the number of entries; or none
   shares_type cut_rows;      ///< rows of several shares, first and last share of each; room for one a share
   std::int64_t cut_row_count = 0;   ///< how many there are
-  std::int64_t long_row_count = 0;  ///< on a GPU, how many of them, which come first, are in more than two
-  carry_type carry;                 ///< partial sums of a product, and how many shares have ended
+  std::int64_t long_row_count = 0;  ///< how many of them, which come first, are in more than two shares
+  carry_type carry;                 ///< see CooMatrix
 
  private:
   CrsKernel m_kernel = CrsKernel::balanced;
@@ -181,7 +181,7 @@ struct CrsEntries {
     return i;
   }
   static constexpr bool keeps_rows = false;
-  static constexpr bool may_meet = runs_on_gpu_v<ExecutionSpace>;
+  static constexpr bool may_meet = true;
   /// A lane looks at every 256th row, those without entries too; or, in a share with very many of these, at
   /// every 256th entry, whose row it searches (1M entries in few of 50M rows, H200: 0.27 ms in place of 76).
   struct RowBegins {
