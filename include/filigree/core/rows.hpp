@@ -112,6 +112,9 @@ struct RowTile {
   /// Entries of a place, padding included, and the least that one has without it, as far as is known.
   std::int64_t width;
   std::int64_t least_length;
+  /// Entries of each place without its padding, or more, where these are stored one after the other, else
+  /// null.
+  const Entry* lengths = nullptr;
 
   /// From one place to the next.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t step() const {
@@ -134,11 +137,13 @@ struct RowTile {
 template <class Scalar, class Entry, class Visit>
 KOKKOS_FORCEINLINE_FUNCTION void visit_row_tile(const Scalar* value, const Entry* entry, std::int64_t stride,
                                                 int log2_lanes, std::int64_t place_count, std::int64_t width,
-                                                std::int64_t least_length, const Visit& visit) {
+                                                std::int64_t least_length, const Entry* lengths,
+                                                const Visit& visit) {
   if (log2_lanes == 0)
-    visit(RowTile<Scalar, Entry, true>{value, entry, stride, 0, place_count, width, least_length});
+    visit(RowTile<Scalar, Entry, true>{value, entry, stride, 0, place_count, width, least_length, lengths});
   else
-    visit(RowTile<Scalar, Entry, false>{value, entry, stride, log2_lanes, place_count, width, least_length});
+    visit(RowTile<Scalar, Entry, false>{value, entry, stride, log2_lanes, place_count, width, least_length,
+                                        lengths});
 }
 
 /// Entries that lane `lane` of 2^log2_lanes has of a row of `length`. By a shift: with a division, SELL of

@@ -341,16 +341,17 @@ struct SellRows {
       const std::int64_t at = column_offsets[slice] + start;
       const Ordinal base = column_bases[slice];
       if (base < 0)
-        visit_row_tile<Scalar, Ordinal>(value, entries + at, stride, log2_lanes, places, width, 0, visit);
+        visit_row_tile<Scalar, Ordinal>(value, entries + at, stride, log2_lanes, places, width, 0, nullptr,
+                                        visit);
       else
         visit_row_tile<Scalar, std::uint16_t>(
-            value, short_entries + at, stride, log2_lanes, places, width, 0, [&](const auto& tile) {
+            value, short_entries + at, stride, log2_lanes, places, width, 0, nullptr, [&](const auto& tile) {
               constexpr bool unit_step = std::decay_t<decltype(tile)>::unit_step;
               visit(ShortTile<Scalar, Ordinal, unit_step>{tile, base});
             });
     } else {
       visit_row_tile<Scalar, Ordinal>(value, entries + slice_offsets[slice] + start, stride, log2_lanes,
-                                      places, width, 0, visit);
+                                      places, width, 0, nullptr, visit);
     }
   }
 
