@@ -29,9 +29,8 @@
 //                                 from begin to end - 1. Its visit(v) calls v(i - begin, row) for entries i
 //                                 that are the first of their row; the lanes share the work
 //   keeps_rows                    (constexpr) whether RowBegins takes registers
-//   may_meet                      (constexpr) whether shares of a row that is cut once may meet on a GPU,
-//   which
-//                                 takes registers too
+//   may_meet                      (constexpr) whether shares of a row that is cut once may meet, which takes
+//                                 registers too
 //   visit_row(row, i, end, visit)
 //                                 on a host: calls visit(j) for the entries j of row from i to end - 1 at
 //                                 most and returns the first after them

@@ -103,8 +103,8 @@ class CooMatrix {
   shares_type share_begins;  ///< first entry of each share, and the number of entries; or none
   shares_type cut_rows;      ///< rows of several shares, first and last share of each; room for one a share
   std::int64_t cut_row_count = 0;  ///< how many there are
-  carry_type carry;  ///< partial sums of a product; then, 0 between products, 8 bytes for each share where it
-                     ///< meets the next one, and how many shares have ended
+  carry_type carry;  ///< partial sums of a product; then, 0 between products, 8 bytes for each share, which
+                     ///< CrsKernelMatrix uses, and how many shares have ended
 
  private:
   Ordinal m_rows = 0;

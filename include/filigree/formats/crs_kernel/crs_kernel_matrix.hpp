@@ -54,9 +54,13 @@ struct CrsKernelOptions : ConvertOptions {
 ///     0 0 0 0        entries     0 2 1 2 3 0 3      shared
 ///     0 2 4 1        values      3 1 2 4 1 1 1      shared
 ///     1 0 0 1        first_rows  0                  balanced: row of the first entry of each share
-///                    share_begins  0 7           balanced: see CooMatrix
+///                    share_begins  0 7              balanced: see CooMatrix
 ///                    empty_rows  1                  balanced: rows without entries
+///                    cut_rows                       balanced: see CooMatrix
 ///                    carry                          balanced: see CooMatrix
+///
+/// On a GPU, above 2^20 entries, the two shares of a row that is cut once leave their sums to each other, in
+/// words of the carry; those of the long_row_count rows that are cut more often a second kernel joins.
 ///
 /// Products of one object of CrsKernel::balanced on several execution space instances at once would mix their
 /// partial sums: each wants a copy from with_own_carry().
