@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "filigree/core/entry_shares.hpp"
 #include "filigree/core/hybrid_width.hpp"
 
 namespace Filigree {
@@ -61,8 +62,6 @@ namespace {
 
 /// Of a launch and the end of a kernel.
 constexpr double launch_seconds = 2.5e-6;
-/// Of a product by shares: see ShareLaunch::most_aligned in core/entry_shares.hpp.
-constexpr double most_entries_of_one_kernel = 1 << 20;
 /// Of rows that are far from each other lanes load permutation, lengths and x, and store y, in sectors of
 /// their own.
 constexpr double sector_bytes_of_moved_row = 244;
@@ -170,7 +169,8 @@ Prediction ByteModel::by_shares(const Kernel& kernel, double matrix_bytes, doubl
   work.warps = m_rows / warp_size;
   work.steps = m_entries / warp_size;
   Prediction result = prediction(kernel, work, matrix_bytes, conversion_reads);
-  if (empty_rows > 0 && m_entries > most_entries_of_one_kernel) {
+  constexpr std::int64_t small = Impl::ShareLaunch<Kokkos::DefaultExecutionSpace>::most_aligned;
+  if (empty_rows > 0 && m_statistics.entries > small) {
     if (m_speed.gpu.multiprocessors > 0) result.seconds += launch_seconds;
     result.seconds += (empty_rows * m_ordinal + parts) / m_speed.read_bandwidth;
   }

@@ -10,8 +10,8 @@
 // diagonal, H200, 0.122 ms in place of 0.107, when the kernels took 5 % longer than now.)
 // Of large CRS matrices a row that is cut once needs no second kernel either: of its two shares the one that
 // comes second finds the sum of the first (meet()), and a sum of two numbers has the same bits in either
-// order. (H200, repeated to 20M entries: memplus 0.0993 ms in place of 0.1031, astro-ph 0.1062 in place of
-// 0.1104.)
+// order. (H200, repeated to 20M entries: memplus 0.099 ms in place of 0.103, astro-ph 0.106 in place of
+// 0.110; filigree_targets --only=long_rows times them.)
 //
 // Source: segmented sums over COO, Bell and Garland 2009, section 4.3, as papers 001 and 002 use them; the
 // carry in place of their serial third kernel is ours.

@@ -176,7 +176,8 @@ struct RowSpmv {
     }
   }
 
-  /// Places of a tile that a host adds, and asks for, at once where they are many.
+  /// Where a tile has more places than near_places, a host adds, and asks for, far_chunk of them at once.
+  static constexpr int near_places = 64;
   static constexpr int far_chunk = 16;
   /// The most entries that one of so many places has: what is padding for all of them is not loaded (times
   /// of Kokkos Kernels' CRS, one core and six of a Xeon, ELL of bcsstk33 33 times along the diagonal 1.04 and
@@ -186,7 +187,7 @@ struct RowSpmv {
 
     template <class Tile>
     KOKKOS_FORCEINLINE_FUNCTION ChunkLengths(const Tile& tile, const std::int64_t count) {
-      if (count <= 64) return;
+      if (count <= near_places) return;
       for (std::int64_t i = 0; i < count; i += far_chunk) {
         std::int64_t longest = tile.width;
         if constexpr (Tile::padded) {
@@ -208,7 +209,7 @@ struct RowSpmv {
   KOKKOS_FORCEINLINE_FUNCTION static void add_batch_of_tile(const Operands& operands, sums_type* sums,
                                                             const Tile& tile, const ChunkLengths& longest,
                                                             const std::int64_t k, const std::int64_t end) {
-    const bool is_far = end > 64;
+    const bool is_far = end > near_places;
     const std::int64_t chunk = is_far ? far_chunk : end;
     if (!is_far) {
       // Slices, which are one after the other in memory (medians of three, one core, times of Kokkos Kernels'

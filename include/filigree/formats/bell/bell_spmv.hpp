@@ -98,19 +98,21 @@ struct BellSpmv : BellProduct<ExecutionSpace, Bell, Operands, BlockSize> {
         if (blocks[block_row] < 0) continue;
         const std::int64_t column = static_cast<std::int64_t>(blocks[block_row]) * b;
         const std::int64_t row = block_row * b;
-        if (row >= first && row + b <= first + count && column + b <= this->columns) {
-          FILIGREE_UNROLL(8)
-          for (std::int64_t c = 0; c < b; ++c)
-            FILIGREE_UNROLL(8)
-          for (std::int64_t r = 0; r < b; ++r)
-            of_product.add_unless_zero(sums[row - first + r],
-                                       conjugate_if<Conjugate>(value[c * this->rows + row + r]), column + c);
-          continue;
-        }
-        for (std::int64_t c = 0; c < b && column + c < this->columns; ++c)
-          for (std::int64_t r = row < first ? first - row : 0; r < b && row + r < first + count; ++r)
-            of_product.add_unless_zero(sums[row - first + r],
-                                       conjugate_if<Conjugate>(value[c * this->rows + row + r]), column + c);
+        const auto add_block = [&](std::int64_t columns_of_block, std::int64_t from, std::int64_t to) {
+          for (std::int64_t c = 0; c < columns_of_block; ++c)
+            for (std::int64_t r = from; r < to; ++r)
+              of_product.add_unless_zero(sums[row - first + r],
+                                         conjugate_if<Conjugate>(value[c * this->rows + row + r]),
+                                         column + c);
+        };
+        // Known sizes, where the block lies in the tile and in the matrix, let the compiler unroll.
+        const std::int64_t columns_left = this->columns - column;
+        const std::int64_t rows_left = first + count - row;
+        if (row >= first && rows_left >= b && columns_left >= b)
+          add_block(b, 0, b);
+        else
+          add_block(columns_left < b ? columns_left : b, row < first ? first - row : 0,
+                    rows_left < b ? rows_left : b);
       }
     }
     for (std::int64_t i = 0; i < count; ++i)
