@@ -82,6 +82,9 @@ KOKKOS_FORCEINLINE_FUNCTION void prefetch_run(const T* first, std::int64_t count
 #endif
 }
 
+/// What a host has to ask for ahead of a stream, in elements: the prefetchers of a core end with each page.
+constexpr std::int64_t stream_ahead = 512;
+
 /// Neighbours in memory that are loaded together, 16 bytes at once where Count is chosen for that.
 template <class T, int Count>
 struct alignas(sizeof(T) * Count) Pack {

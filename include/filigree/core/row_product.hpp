@@ -175,61 +175,76 @@ struct RowSpmv {
         sums[i][c] = row.sums[c];
     }
   }
+  /// The same for `count` entries, which not all places have, or Count if that is less.
+  template <int Count, class Tile>
+  KOKKOS_FORCEINLINE_FUNCTION static void add_padded(const Operands& operands, sums_type* sums,
+                                                     const Tile& tile, const std::int64_t count,
+                                                     const std::int64_t k, const std::int64_t begin,
+                                                     const std::int64_t end) {
+    if (count >= Count)
+      add_entries<Count, true>(operands, sums, tile, k, begin, end);
+    else if constexpr (Count > 1)
+      add_padded<Count - 1>(operands, sums, tile, count, k, begin, end);
+  }
 
-  /// Where a tile has more places than near_places, a host adds, and asks for, far_chunk of them at once.
-  static constexpr int near_places = 64;
-  static constexpr int far_chunk = 16;
-  /// The most entries that one of so many places has: what is padding for all of them is not loaded (times
-  /// of Kokkos Kernels' CRS, one core and six of a Xeon, ELL of bcsstk33 33 times along the diagonal 1.04 and
-  /// 1.09, without 1.33 and 1.56, of qh1484 3273 times 1.73 and 2.04, without 2.28 and 2.43).
-  struct ChunkLengths {
-    std::int64_t of[(tile_size + far_chunk - 1) / far_chunk];
+  /// The places of a tile that a host adds, and asks for, at once: all of a slice, which are neighbours in
+  /// memory, or 16 of a wide tile; and how many entries these have. What is padding for all of them is not
+  /// loaded (times of Kokkos Kernels' CRS, one core and six of a Xeon, ELL of bcsstk33 33 times along the
+  /// diagonal 1.0 and 0.9, without 1.3 and 1.6, of qh1484 3273 times 1.5 and 1.5, without 2.3 and 2.4).
+  struct Chunks {
+    static constexpr int most_of_a_slice = 64;
+    static constexpr int size_if_wide = 16;
+    static constexpr std::int64_t most = (tile_size + size_if_wide - 1) / size_if_wide;
+    bool is_wide;
+    std::int64_t size;
+    std::int64_t longest[most];
+    std::int64_t shortest[most];
 
     template <class Tile>
-    KOKKOS_FORCEINLINE_FUNCTION ChunkLengths(const Tile& tile, const std::int64_t count) {
-      if (count <= near_places) return;
-      for (std::int64_t i = 0; i < count; i += far_chunk) {
-        std::int64_t longest = tile.width;
+    KOKKOS_FORCEINLINE_FUNCTION Chunks(const Tile& tile, const std::int64_t count)
+        : is_wide(count > most_of_a_slice), size(is_wide ? size_if_wide : count) {
+      for (std::int64_t i = 0, chunk = 0; i < count; i += size, ++chunk) {
+        longest[chunk] = tile.width;
+        shortest[chunk] = tile.whole_width();
         if constexpr (Tile::padded) {
-          if (tile.lengths != nullptr) {
-            longest = 0;
-            for (std::int64_t j = i; j < i + far_chunk && j < count; ++j)
-              longest = tile.lengths[j] > longest ? tile.lengths[j] : longest;
+          if (tile.lengths == nullptr) continue;
+          longest[chunk] = 0;
+          shortest[chunk] = tile.width;
+          for (std::int64_t j = i; j < i + size && j < count; ++j) {
+            const std::int64_t length = tile.lengths[j] < tile.width ? tile.lengths[j] : tile.width;
+            longest[chunk] = length > longest[chunk] ? length : longest[chunk];
+            shortest[chunk] = length < shortest[chunk] ? length : shortest[chunk];
           }
         }
-        of[i / far_chunk] = longest;
       }
     }
   };
 
-  /// The same for tile_batch entries of the places before `end`. Meanwhile those of the next ones are asked
-  /// for: the prefetchers of a host end with each page, and it then waits for each of many short streams
-  /// (27-point 60^3 on one core: ELL 1.35 times Kokkos Kernels' CRS, 1.57 without).
+  /// The same for tile_batch entries of the places before `end`, or as many as there are. Meanwhile those of
+  /// the next ones are asked for: the prefetchers of a host end with each page, and it then waits for each of
+  /// many short streams (27-point 60^3 on one core: ELL 1.35 times Kokkos Kernels' CRS, 1.57 without).
   template <class Tile>
   KOKKOS_FORCEINLINE_FUNCTION static void add_batch_of_tile(const Operands& operands, sums_type* sums,
-                                                            const Tile& tile, const ChunkLengths& longest,
+                                                            const Tile& tile, const Chunks& chunks,
                                                             const std::int64_t k, const std::int64_t end) {
-    const bool is_far = end > near_places;
-    const std::int64_t chunk = is_far ? far_chunk : end;
-    if (!is_far) {
-      // Slices, which are one after the other in memory (medians of three, one core, times of Kokkos Kernels'
-      // CRS: SELL of bcsstk33 33 times along the diagonal 1.12, 1.39 without, of 27-point 60^3 0.91, 1.16).
-      constexpr std::int64_t ahead = 256;
-      prefetch_run(tile.values(k) + ahead, end * tile_batch);
-      prefetch_run(tile.entries(k) + ahead, end * tile_batch);
+    if (!chunks.is_wide) {
+      // Slices are one after the other (medians of three, one core, times of Kokkos Kernels' CRS:
+      // SELL of bcsstk33 33 times along the diagonal 1.12, 1.39 without, of 27-point 60^3 0.91, 1.16).
+      prefetch_run(tile.values(k) + stream_ahead / 2, end * tile_batch);
+      prefetch_run(tile.entries(k) + stream_ahead / 2, end * tile_batch);
     }
-    for (std::int64_t i = 0; i < end; i += chunk) {
-      if (is_far && k >= longest.of[i / far_chunk]) continue;
-      if (is_far && k + tile_batch < longest.of[i / far_chunk])
-        for (std::int64_t next = k + tile_batch; next < k + 2 * tile_batch && next < tile.width; ++next) {
-          prefetch_run(tile.values(next) + i * tile.step(), chunk * tile.step());
-          prefetch_run(tile.entries(next) + i * tile.step(), chunk * tile.step());
+    for (std::int64_t i = 0, chunk = 0; i < end; i += chunks.size, ++chunk) {
+      const std::int64_t longest = chunks.longest[chunk];
+      if (chunks.is_wide)
+        for (std::int64_t next = k + tile_batch; next < k + 2 * tile_batch && next < longest; ++next) {
+          prefetch_run(tile.values(next) + i * tile.step(), chunks.size * tile.step());
+          prefetch_run(tile.entries(next) + i * tile.step(), chunks.size * tile.step());
         }
-      const std::int64_t stop = i + chunk < end ? i + chunk : end;
-      if (k + tile_batch <= tile.whole_width())
+      const std::int64_t stop = i + chunks.size < end ? i + chunks.size : end;
+      if (k + tile_batch <= chunks.shortest[chunk])
         add_entries<tile_batch, false>(operands, sums, tile, k, i, stop);
       else
-        add_entries<tile_batch, true>(operands, sums, tile, k, i, stop);
+        add_padded<tile_batch>(operands, sums, tile, longest - k, k, i, stop);
     }
   }
 
@@ -242,16 +257,17 @@ struct RowSpmv {
     const Operands of_product = operands.template with_stride<UnitStride>();
     HostSums<launch, sums_type> memory(count);
     sums_type* const sums = memory.sums();
-    const ChunkLengths longest(tile, count);
+    const Chunks chunks(tile, count);
     for (std::int64_t k = 0; k < tile.width; k += tile_batch) {
       const std::int64_t end = k + tile_batch < tile.width ? k + tile_batch : tile.width;
       std::int64_t done = 0;
-      if (end - k == tile_batch) {
+      if (Tile::padded || end - k == tile_batch) {
         done = tile.places(end - 1);
-        add_batch_of_tile(of_product, sums, tile, longest, k, done);
+        add_batch_of_tile(of_product, sums, tile, chunks, k, done);
       }
-      for (std::int64_t one = k; one < end; ++one)
-        add_entries<1, Tile::padded>(of_product, sums, tile, one, done, tile.places(one));
+      if constexpr (!Tile::padded)
+        for (std::int64_t one = k; one < end; ++one)
+          add_entries<1, false>(of_product, sums, tile, one, done, tile.places(one));
     }
     if constexpr (has_rests_v<Rows>)
       rows.visit_rests(first, count, [&](const std::int64_t i, const auto& run) {
@@ -278,8 +294,12 @@ struct RowSpmv {
     } else {
       const Operands of_product = operands.template with_stride<UnitStride>();
       for (std::int64_t i = first; i < end; ++i) {
+        const auto run = rows.run(i, 0);
+        // As in ShareSpmv::host_share.
+        prefetch_run(run.values + stream_ahead, run.count);
+        prefetch_run(run.entries + stream_ahead, run.count);
         sums_type sums = {};
-        add_run<false, Rows::padded, Conjugate>(of_product, sums, rows.run(i, 0));
+        add_run<false, Rows::padded, Conjugate>(of_product, sums, run);
         store(sums, i);
       }
     }

@@ -143,12 +143,16 @@ struct CooEntries {
     return static_cast<std::int64_t>(rows[i]);
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_after(std::int64_t, std::int64_t i) const { return row_of(i); }
-  template <class Visit>
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t visit_row(std::int64_t row, std::int64_t i, std::int64_t end,
-                                                     const Visit& visit) const {
-    for (; i < end && row_of(i) == row; ++i)
-      visit(i);
-    return i;
+  KOKKOS_FORCEINLINE_FUNCTION bool is_in(std::int64_t row, std::int64_t i) const { return row_of(i) == row; }
+  /// The rows between need not be loaded.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t known_end(std::int64_t row, std::int64_t i, std::int64_t end,
+                                                     std::int64_t guess) const {
+    return i + guess <= end && is_in(row, i + guess - 1) ? i + guess : i;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch(std::int64_t i, std::int64_t count) const {
+    prefetch_run(values + i, count);
+    prefetch_run(entries + i, count);
+    prefetch_run(rows + i, count);
   }
   static constexpr bool keeps_rows = true;
   static constexpr bool may_meet = false;  // 4 to 8 % slower for it (H200)
@@ -193,9 +197,6 @@ struct CooEntries {
   }
   KOKKOS_FORCEINLINE_FUNCTION bool begins(std::int64_t row, std::int64_t i) const {
     return i == 0 || row_of(i - 1) != row;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION bool ends(std::int64_t row, std::int64_t i) const {
-    return i == entry_count || row_of(i) != row;
   }
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return row_count; }

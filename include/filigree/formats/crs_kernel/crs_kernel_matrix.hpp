@@ -176,13 +176,16 @@ struct CrsEntries {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_after(std::int64_t row, std::int64_t i) const {
     return begin_of(row + 2) > i ? row + 1 : search(row + 2, row_count, i);
   }
-  template <class Visit>
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t visit_row(std::int64_t row, std::int64_t i, std::int64_t end,
-                                                     const Visit& visit) const {
-    end = begin_of(row + 1) < end ? begin_of(row + 1) : end;
-    for (; i < end; ++i)
-      visit(i);
-    return i;
+  KOKKOS_FORCEINLINE_FUNCTION bool is_in(std::int64_t row, std::int64_t i) const {
+    return i < begin_of(row + 1);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t known_end(std::int64_t row, std::int64_t, std::int64_t end,
+                                                     std::int64_t) const {
+    return begin_of(row + 1) < end ? begin_of(row + 1) : end;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch(std::int64_t i, std::int64_t count) const {
+    prefetch_run(values + i, count);
+    prefetch_run(entries + i, count);
   }
   static constexpr bool keeps_rows = false;
   static constexpr bool may_meet = true;
@@ -228,9 +231,6 @@ struct CrsEntries {
   };
   KOKKOS_FORCEINLINE_FUNCTION bool begins(std::int64_t row, std::int64_t i) const {
     return begin_of(row) == i;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION bool ends(std::int64_t row, std::int64_t i) const {
-    return begin_of(row + 1) == i;
   }
 };
 

@@ -57,7 +57,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HybOptio
           allocate_carry<ExecutionSpace, typename Coo::device_type>(exec, name, overflow));
   fill_ell(exec, name, crs, ell);
   if (overflow == 0) {
-    result = Hyb(static_cast<Z>(crs.nnz()), ell, coo);
+    result = Hyb(static_cast<Z>(crs.nnz()), static_cast<O>(longest), ell, coo);
     return;
   }
   const std::int64_t count = reaching[static_cast<std::size_t>(width) + 1];
@@ -66,7 +66,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HybOptio
   const auto offsets = overflow_offsets<std::int64_t>(exec, name, crs, list, width);
   copy_overflow(exec, name, crs, list, offsets, width, coo.values, coo.entries, coo.rows.data());
   find_shares(exec, name, coo);
-  result = Hyb(static_cast<Z>(crs.nnz()), ell, coo);
+  result = Hyb(static_cast<Z>(crs.nnz()), static_cast<O>(longest), ell, coo);
   // The lists are freed on return, which is no event of exec.
   exec.fence();
 }

@@ -69,8 +69,8 @@ class HybMatrix {
   /// A matrix without rows.
   HybMatrix() = default;
   /// Wraps parts that already hold a matrix as the class comment describes it; nothing is checked or copied.
-  HybMatrix(SizeType entry_count, const ell_type& ell_, const coo_type& coo_)
-      : ell(ell_), coo(coo_), values(ell_.values), m_nnz(entry_count) {}
+  HybMatrix(SizeType entry_count, Ordinal longest_row, const ell_type& ell_, const coo_type& coo_)
+      : ell(ell_), coo(coo_), values(ell_.values), m_nnz(entry_count), m_longest_row(longest_row) {}
 
   KOKKOS_INLINE_FUNCTION Ordinal numRows() const { return ell.numRows(); }
   KOKKOS_INLINE_FUNCTION Ordinal numCols() const { return ell.numCols(); }
@@ -78,6 +78,8 @@ class HybMatrix {
   KOKKOS_INLINE_FUNCTION SizeType nnz() const { return m_nnz; }
   /// Entries of a row that the ELL part holds.
   KOKKOS_INLINE_FUNCTION Ordinal width() const { return ell.width(); }
+  /// Entries of the longest row, which says whether several teams should share it.
+  KOKKOS_INLINE_FUNCTION Ordinal longestRow() const { return m_longest_row; }
   /// Bytes of all Views.
   std::size_t storage_bytes() const { return ell.storage_bytes() + coo.storage_bytes(); }
   /// The same matrix with a carry of its own, for products at the same time as those of this object.
@@ -93,6 +95,7 @@ class HybMatrix {
 
  private:
   SizeType m_nnz = 0;
+  Ordinal m_longest_row = 0;
 };
 
 namespace Impl {
@@ -126,6 +129,24 @@ struct HybRows {
       second = {coo.values + begin, coo.entries + begin, 1, length - ell.width};
     }
     return {first, second, length};
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t i, std::int64_t most) const {
+    return ell.tile_rows(i, most);
+  }
+  template <class Visit>
+  KOKKOS_INLINE_FUNCTION void visit_tile(std::int64_t i, std::int64_t count, const Visit& visit) const {
+    ell.visit_tile(i, count, visit);
+  }
+  template <class Visit>
+  KOKKOS_INLINE_FUNCTION void visit_rests(std::int64_t first, std::int64_t count, const Visit& visit) const {
+    for (std::int64_t at = coo.begin_of(first); at < coo.entry_count && coo.row_of(at) < first + count;) {
+      const std::int64_t row = coo.row_of(at);
+      const auto length = static_cast<length_t<Ordinal>>(ell.row_lengths[row] - ell.width);
+      coo.prefetch(at + stream_ahead, 1);
+      visit(row - first, run_type{coo.values + at, coo.entries + at, 1, length});
+      at += length;
+    }
   }
 
   /// The slots of the ELL part, then those of the COO part.

@@ -24,9 +24,12 @@ void spmv_kernel(const ExecutionSpace& exec, Mode mode, const HybMatrix<S, O, D,
   using accumulator_type = typename Operands::accumulator_type;
   const std::int64_t extent = static_cast<std::int64_t>(hyb.numCols());
   constexpr bool y_is_wide = std::is_same<accumulator_type, typename Operands::y_type>::value;
-  if constexpr (!y_is_wide) {
-    // Between the parts y would round a sum that is to be made in a wider type: here one lane sums both.
-    if (!is_transpose(mode)) {
+  // A host adds the rest of a row while what its ELL part gave is in the caches, unless a row is so long that
+  // threads have to share it. Where y is not as wide as the sums it would round them between the parts.
+  constexpr bool host = !runs_on_gpu_v<ExecutionSpace>;
+  if constexpr (host || !y_is_wide) {
+    const std::int64_t longest_rest = static_cast<std::int64_t>(hyb.longestRow() - hyb.width());
+    if (!is_transpose(mode) && (!y_is_wide || longest_rest <= ShareLaunch<ExecutionSpace>::share)) {
       row_spmv(exec, name, mode, HybRows<ExecutionSpace, S, O>(hyb), operands, extent);
       return;
     }
