@@ -47,6 +47,15 @@ double conversion_seconds(const Convert& convert) {
       ExecutionSpace(), [&]() { result.reset(); }, [&]() { result = convert(); }, 0.1);
 }
 
+/// Median seconds of a refill without its check of the pattern.
+template <class ExecutionSpace, class Matrix, class Crs>
+double refill_seconds(const Matrix& A, const Crs& crs) {
+  Filigree::RefillOptions unchecked;
+  unchecked.check_pattern = false;
+  return median_seconds(
+      ExecutionSpace(), [&]() { Filigree::refill(A, crs, unchecked); }, 0.1);
+}
+
 /// The format that optimize() picks.
 template <class Scalar>
 Candidate make_auto(const std::shared_ptr<SpmvProblem<Scalar>>& problem, bool time_conversions) {
@@ -57,9 +66,11 @@ Candidate make_auto(const std::shared_ptr<SpmvProblem<Scalar>>& problem, bool ti
   const auto A = Filigree::optimize(problem->crs);
   candidate.picked = A.selection().picked;
   candidate.predicted_seconds = A.selection().pick().prediction.seconds;
-  if (time_conversions)
+  if (time_conversions) {
     candidate.conversion_seconds =
         conversion_seconds<execution_space>([&]() { return Filigree::optimize(problem->crs); });
+    candidate.refill_seconds = refill_seconds<execution_space>(A, problem->crs);
+  }
   candidate.product = [problem, A]() {
     Filigree::spmv("N", problem->one, A, problem->x, problem->zero, problem->y);
   };
@@ -90,10 +101,7 @@ Candidate make_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, co
   if (wanted.time_conversions) {
     Progress progress("timing the conversion to " + name);
     candidate.conversion_seconds = conversion_seconds<execution_space>(convert);
-    Filigree::RefillOptions unchecked;
-    unchecked.check_pattern = false;
-    candidate.refill_seconds = median_seconds(
-        execution_space(), [&]() { Filigree::refill(A, problem->crs, unchecked); }, 0.1);
+    candidate.refill_seconds = refill_seconds<execution_space>(A, problem->crs);
   }
   candidate.product = [problem, A]() {
     Filigree::spmv("N", problem->one, A, problem->x, problem->zero, problem->y);
