@@ -68,22 +68,30 @@ KOKKOS_FORCEINLINE_FUNCTION T load_once(const T* pointer) {
 #endif
 }
 
-/// Asks for what a host loads soon, into its second cache.
+/// Asks for `count` elements, `ahead` elements from the first one on, that a host loads soon, into its second
+/// cache. They need not exist.
 template <class T>
-KOKKOS_FORCEINLINE_FUNCTION void prefetch_run(const T* first, std::int64_t count) {
+KOKKOS_FORCEINLINE_FUNCTION void prefetch_run(const T* first, std::int64_t count, std::int64_t ahead = 0) {
 #if defined(__GNUC__) && !defined(__CUDA_ARCH__)
-  constexpr std::int64_t cache_line = 64;
-  const char* const bytes = reinterpret_cast<const char*>(first);
-  for (std::int64_t at = 0; at < count * static_cast<std::int64_t>(sizeof(T)); at += cache_line)
-    __builtin_prefetch(bytes + at, 0, 2);
+  constexpr std::uintptr_t cache_line = 64;
+  const std::uintptr_t begin =
+      reinterpret_cast<std::uintptr_t>(first) + static_cast<std::uintptr_t>(ahead) * sizeof(T);
+  for (std::uintptr_t at = 0; at < static_cast<std::uintptr_t>(count) * sizeof(T); at += cache_line)
+    __builtin_prefetch(reinterpret_cast<const void*>(begin + at), 0, 2);
 #else
   (void)first;
   (void)count;
+  (void)ahead;
 #endif
 }
 
-/// What a host has to ask for ahead of a stream, in elements: the prefetchers of a core end with each page.
-constexpr std::int64_t stream_ahead = 512;
+/// How many elements ahead of a row that it adds a host asks for as many: the prefetchers of a core stop at
+/// the end of each page. Of a longer row it asks for so many, which its second cache holds.
+constexpr std::int64_t prefetch_distance = 512;
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void prefetch_ahead(const T* row, std::int64_t length) {
+  prefetch_run(row, length < prefetch_distance ? length : prefetch_distance, prefetch_distance);
+}
 
 /// Neighbours in memory that are loaded together, 16 bytes at once where Count is chosen for that.
 template <class T, int Count>

@@ -175,7 +175,9 @@ struct RowSpmv {
         sums[i][c] = row.sums[c];
     }
   }
-  /// The same for `count` entries, which not all places have, or Count if that is less.
+
+  /// The same for the smaller of `count` and Count entries, which not all places have; nothing if there are
+  /// none.
   template <int Count, class Tile>
   KOKKOS_FORCEINLINE_FUNCTION static void add_padded(const Operands& operands, sums_type* sums,
                                                      const Tile& tile, const std::int64_t count,
@@ -197,8 +199,8 @@ struct RowSpmv {
     static constexpr std::int64_t most = (tile_size + size_if_wide - 1) / size_if_wide;
     bool is_wide;
     std::int64_t size;
-    std::int64_t longest[most];
-    std::int64_t shortest[most];
+    std::int64_t longest[most];   ///< entries that a place of each chunk may have
+    std::int64_t shortest[most];  ///< entries that all places of it are known to have
 
     template <class Tile>
     KOKKOS_FORCEINLINE_FUNCTION Chunks(const Tile& tile, const std::int64_t count)
@@ -230,15 +232,16 @@ struct RowSpmv {
     if (!chunks.is_wide) {
       // Slices are one after the other (medians of three, one core, times of Kokkos Kernels' CRS:
       // SELL of bcsstk33 33 times along the diagonal 1.12, 1.39 without, of 27-point 60^3 0.91, 1.16).
-      prefetch_run(tile.values(k) + stream_ahead / 2, end * tile_batch);
-      prefetch_run(tile.entries(k) + stream_ahead / 2, end * tile_batch);
+      constexpr std::int64_t ahead = 256;
+      prefetch_run(tile.values(k), end * tile_batch, ahead);
+      prefetch_run(tile.entries(k), end * tile_batch, ahead);
     }
     for (std::int64_t i = 0, chunk = 0; i < end; i += chunks.size, ++chunk) {
       const std::int64_t longest = chunks.longest[chunk];
       if (chunks.is_wide)
         for (std::int64_t next = k + tile_batch; next < k + 2 * tile_batch && next < longest; ++next) {
-          prefetch_run(tile.values(next) + i * tile.step(), chunks.size * tile.step());
-          prefetch_run(tile.entries(next) + i * tile.step(), chunks.size * tile.step());
+          prefetch_run(tile.values(next), chunks.size * tile.step(), i * tile.step());
+          prefetch_run(tile.entries(next), chunks.size * tile.step(), i * tile.step());
         }
       const std::int64_t stop = i + chunks.size < end ? i + chunks.size : end;
       if (k + tile_batch <= chunks.shortest[chunk])
@@ -295,9 +298,8 @@ struct RowSpmv {
       const Operands of_product = operands.template with_stride<UnitStride>();
       for (std::int64_t i = first; i < end; ++i) {
         const auto run = rows.run(i, 0);
-        // As in ShareSpmv::host_share.
-        prefetch_run(run.values + stream_ahead, run.count);
-        prefetch_run(run.entries + stream_ahead, run.count);
+        prefetch_ahead(run.values, run.count);  // the gain is at ShareSpmv::host_share
+        prefetch_ahead(run.entries, run.count);
         sums_type sums = {};
         add_run<false, Rows::padded, Conjugate>(of_product, sums, run);
         store(sums, i);

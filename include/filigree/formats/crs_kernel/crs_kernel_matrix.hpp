@@ -183,9 +183,9 @@ struct CrsEntries {
                                                      std::int64_t) const {
     return begin_of(row + 1) < end ? begin_of(row + 1) : end;
   }
-  KOKKOS_FORCEINLINE_FUNCTION void prefetch(std::int64_t i, std::int64_t count) const {
-    prefetch_run(values + i, count);
-    prefetch_run(entries + i, count);
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch(std::int64_t i, std::int64_t length) const {
+    prefetch_ahead(values + i, length);
+    prefetch_ahead(entries + i, length);
   }
   static constexpr bool keeps_rows = false;
   static constexpr bool may_meet = true;

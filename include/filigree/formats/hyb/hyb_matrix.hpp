@@ -69,6 +69,7 @@ class HybMatrix {
   /// A matrix without rows.
   HybMatrix() = default;
   /// Wraps parts that already hold a matrix as the class comment describes it; nothing is checked or copied.
+  /// longest_row is the most entries of a row, those in both parts; it decides how hosts multiply, no more.
   HybMatrix(SizeType entry_count, Ordinal longest_row, const ell_type& ell_, const coo_type& coo_)
       : ell(ell_), coo(coo_), values(ell_.values), m_nnz(entry_count), m_longest_row(longest_row) {}
 
@@ -78,7 +79,7 @@ class HybMatrix {
   KOKKOS_INLINE_FUNCTION SizeType nnz() const { return m_nnz; }
   /// Entries of a row that the ELL part holds.
   KOKKOS_INLINE_FUNCTION Ordinal width() const { return ell.width(); }
-  /// Entries of the longest row, which says whether several teams should share it.
+  /// Entries of the longest row, in both parts.
   KOKKOS_INLINE_FUNCTION Ordinal longestRow() const { return m_longest_row; }
   /// Bytes of all Views.
   std::size_t storage_bytes() const { return ell.storage_bytes() + coo.storage_bytes(); }
@@ -143,7 +144,7 @@ struct HybRows {
     for (std::int64_t at = coo.begin_of(first); at < coo.entry_count && coo.row_of(at) < first + count;) {
       const std::int64_t row = coo.row_of(at);
       const auto length = static_cast<length_t<Ordinal>>(ell.row_lengths[row] - ell.width);
-      coo.prefetch(at + stream_ahead, 1);
+      coo.prefetch(at, 1);
       visit(row - first, run_type{coo.values + at, coo.entries + at, 1, length});
       at += length;
     }

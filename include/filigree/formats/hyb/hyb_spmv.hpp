@@ -14,7 +14,7 @@ namespace Filigree {
 namespace Impl {
 
 /// The product, everything checked and A with entries: that of the ELL part, to which that of the COO part is
-/// added.
+/// added, or of both in one kernel.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, Mode mode, const HybMatrix<S, O, D, M, Z>& hyb,
                  const Operands& operands) {
@@ -24,12 +24,15 @@ void spmv_kernel(const ExecutionSpace& exec, Mode mode, const HybMatrix<S, O, D,
   using accumulator_type = typename Operands::accumulator_type;
   const std::int64_t extent = static_cast<std::int64_t>(hyb.numCols());
   constexpr bool y_is_wide = std::is_same<accumulator_type, typename Operands::y_type>::value;
-  // A host adds the rest of a row while what its ELL part gave is in the caches, unless a row is so long that
-  // threads have to share it. Where y is not as wide as the sums it would round them between the parts.
+  // A host adds the rest of a row while what its ELL part gave is in the caches, unless some rows are so long
+  // that threads have to share their entries. Where y is narrower than the sums, storing between the parts
+  // would round, so that it is always one kernel.
   constexpr bool host = !runs_on_gpu_v<ExecutionSpace>;
   if constexpr (host || !y_is_wide) {
-    const std::int64_t longest_rest = static_cast<std::int64_t>(hyb.longestRow() - hyb.width());
-    if (!is_transpose(mode) && (!y_is_wide || longest_rest <= ShareLaunch<ExecutionSpace>::share)) {
+    constexpr std::int64_t most_widths = 8;
+    const bool rows_are_alike =
+        static_cast<std::int64_t>(hyb.longestRow()) <= most_widths * static_cast<std::int64_t>(hyb.width());
+    if (!is_transpose(mode) && (!y_is_wide || rows_are_alike)) {
       row_spmv(exec, name, mode, HybRows<ExecutionSpace, S, O>(hyb), operands, extent);
       return;
     }
