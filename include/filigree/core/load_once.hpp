@@ -73,11 +73,11 @@ KOKKOS_FORCEINLINE_FUNCTION T load_once(const T* pointer) {
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void prefetch_run(const T* first, std::int64_t count, std::int64_t ahead = 0) {
 #if defined(__GNUC__) && !defined(__CUDA_ARCH__)
-  constexpr std::uintptr_t cache_line = 64;
-  const std::uintptr_t begin =
-      reinterpret_cast<std::uintptr_t>(first) + static_cast<std::uintptr_t>(ahead) * sizeof(T);
-  for (std::uintptr_t at = 0; at < static_cast<std::uintptr_t>(count) * sizeof(T); at += cache_line)
-    __builtin_prefetch(reinterpret_cast<const void*>(begin + at), 0, 2);
+  constexpr std::int64_t cache_line = 64;
+  // As integers the addresses would be computed one by one: COO of qh1484 1.18 times CRS in place of 1.08.
+  const char* const bytes = reinterpret_cast<const char*>(first + ahead);
+  for (std::int64_t at = 0; at < count * static_cast<std::int64_t>(sizeof(T)); at += cache_line)
+    __builtin_prefetch(bytes + at, 0, 2);
 #else
   (void)first;
   (void)count;
