@@ -68,8 +68,8 @@ KOKKOS_FORCEINLINE_FUNCTION T load_once(const T* pointer) {
 #endif
 }
 
-/// Asks for `count` elements, `ahead` elements from the first one on, that a host loads soon, into its second
-/// cache. They need not exist.
+/// Asks for `count` elements, `ahead` elements from the first one on, that a host loads soon, into its caches.
+/// They need not exist.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void prefetch_run(const T* first, std::int64_t count, std::int64_t ahead = 0) {
 #if defined(__GNUC__) && !defined(__CUDA_ARCH__)
@@ -77,7 +77,7 @@ KOKKOS_FORCEINLINE_FUNCTION void prefetch_run(const T* first, std::int64_t count
   // As integers the addresses would be computed one by one: COO of qh1484 1.18 times CRS in place of 1.08.
   const char* const bytes = reinterpret_cast<const char*>(first + ahead);
   for (std::int64_t at = 0; at < count * static_cast<std::int64_t>(sizeof(T)); at += cache_line)
-    __builtin_prefetch(bytes + at, 0, 2);
+    __builtin_prefetch(bytes + at);
 #else
   (void)first;
   (void)count;

@@ -113,8 +113,6 @@ struct RowSpmv {
   using sums_type = typename Operands::sums_type;
   using place_type = place_t<typename Rows::ordinal_type>;
   static constexpr std::int64_t tile_size = launch::template tile<sums_type>;
-  /// Entries of a row that a host adds at once.
-  static constexpr int tile_batch = 4;
 
   Rows rows;
   Operands operands;
@@ -145,114 +143,8 @@ struct RowSpmv {
     Kokkos::single(Kokkos::PerThread(team), [&]() { store(all.sums, i); });
   }
 
-  /// Adds to the sums of the places from begin to end - 1 of a tile the products of entries k to k + Count -
-  /// 1: several at once, as a sum is loaded and stored once for all of them. MayBePadded: not all of these
-  /// entries need exist.
-  template <int Count, bool MayBePadded, class Tile>
-  KOKKOS_FORCEINLINE_FUNCTION static void add_entries(const Operands& operands, sums_type* sums,
-                                                      const Tile& tile, const std::int64_t k,
-                                                      const std::int64_t begin, const std::int64_t end) {
-    decltype(tile.values(0)) values[Count];
-    decltype(tile.entries(0)) entries[Count];
-    for (int e = 0; e < Count; ++e) {
-      values[e] = tile.values(k + e);
-      entries[e] = tile.entries(k + e);
-    }
-    const std::int64_t step = tile.step();
-    for (std::int64_t i = begin; i < end; ++i) {
-      RowSums<Operands> row;
-      for (int c = 0; c < Operands::most_columns; ++c)
-        row.sums[c] = sums[i][c];
-      // Padding is at the end of a row: if the last of these entries is none, none of them is.
-      const bool whole = !MayBePadded || tile.column(entries[Count - 1][i * step]) >= 0;
-      FILIGREE_UNROLL(4)
-      for (int e = 0; e < Count; ++e) {
-        const auto column = tile.column(entries[e][i * step]);
-        if (!whole && column < 0) break;
-        operands.add(row.sums, conjugate_if<Conjugate>(values[e][i * step]), column);
-      }
-      for (int c = 0; c < Operands::most_columns; ++c)
-        sums[i][c] = row.sums[c];
-    }
-  }
-
-  /// The same for the smaller of `count` and Count entries, which not all places have; nothing if there are
-  /// none.
-  template <int Count, class Tile>
-  KOKKOS_FORCEINLINE_FUNCTION static void add_padded(const Operands& operands, sums_type* sums,
-                                                     const Tile& tile, const std::int64_t count,
-                                                     const std::int64_t k, const std::int64_t begin,
-                                                     const std::int64_t end) {
-    if (count >= Count)
-      add_entries<Count, true>(operands, sums, tile, k, begin, end);
-    else if constexpr (Count > 1)
-      add_padded<Count - 1>(operands, sums, tile, count, k, begin, end);
-  }
-
-  /// The places of a tile that a host adds, and asks for, at once: all of a slice, which are neighbours in
-  /// memory, or 16 of a wide tile; and how many entries these have. What is padding for all of them is not
-  /// loaded (times of Kokkos Kernels' CRS, one core and six of a Xeon, ELL of bcsstk33 33 times along the
-  /// diagonal 1.0 and 0.9, without 1.3 and 1.6, of qh1484 3273 times 1.5 and 1.5, without 2.3 and 2.4).
-  struct Chunks {
-    static constexpr int most_of_a_slice = 64;
-    static constexpr int size_if_wide = 16;
-    static constexpr std::int64_t most = (tile_size + size_if_wide - 1) / size_if_wide;
-    bool is_wide;
-    std::int64_t size;
-    std::int64_t longest[most];   ///< entries that a place of each chunk may have
-    std::int64_t shortest[most];  ///< entries that all places of it are known to have
-
-    template <class Tile>
-    KOKKOS_FORCEINLINE_FUNCTION Chunks(const Tile& tile, const std::int64_t count)
-        : is_wide(count > most_of_a_slice), size(is_wide ? size_if_wide : count) {
-      for (std::int64_t i = 0, chunk = 0; i < count; i += size, ++chunk) {
-        longest[chunk] = tile.width;
-        shortest[chunk] = tile.whole_width();
-        if constexpr (Tile::padded) {
-          if (tile.lengths == nullptr) continue;
-          longest[chunk] = 0;
-          shortest[chunk] = tile.width;
-          for (std::int64_t j = i; j < i + size && j < count; ++j) {
-            const std::int64_t length = tile.lengths[j] < tile.width ? tile.lengths[j] : tile.width;
-            longest[chunk] = length > longest[chunk] ? length : longest[chunk];
-            shortest[chunk] = length < shortest[chunk] ? length : shortest[chunk];
-          }
-        }
-      }
-    }
-  };
-
-  /// The same for tile_batch entries of the places before `end`, or as many as there are. Meanwhile those of
-  /// the next ones are asked for: the prefetchers of a host end with each page, and it then waits for each of
-  /// many short streams (27-point 60^3 on one core: ELL 1.35 times Kokkos Kernels' CRS, 1.57 without).
-  template <class Tile>
-  KOKKOS_FORCEINLINE_FUNCTION static void add_batch_of_tile(const Operands& operands, sums_type* sums,
-                                                            const Tile& tile, const Chunks& chunks,
-                                                            const std::int64_t k, const std::int64_t end) {
-    if (!chunks.is_wide) {
-      // Slices are one after the other (medians of three, one core, times of Kokkos Kernels' CRS:
-      // SELL of bcsstk33 33 times along the diagonal 1.12, 1.39 without, of 27-point 60^3 0.91, 1.16).
-      constexpr std::int64_t ahead = 256;
-      prefetch_run(tile.values(k), end * tile_batch, ahead);
-      prefetch_run(tile.entries(k), end * tile_batch, ahead);
-    }
-    for (std::int64_t i = 0, chunk = 0; i < end; i += chunks.size, ++chunk) {
-      const std::int64_t longest = chunks.longest[chunk];
-      if (chunks.is_wide)
-        for (std::int64_t next = k + tile_batch; next < k + 2 * tile_batch && next < longest; ++next) {
-          prefetch_run(tile.values(next), chunks.size * tile.step(), i * tile.step());
-          prefetch_run(tile.entries(next), chunks.size * tile.step(), i * tile.step());
-        }
-      const std::int64_t stop = i + chunks.size < end ? i + chunks.size : end;
-      if (k + tile_batch <= chunks.shortest[chunk])
-        add_entries<tile_batch, false>(operands, sums, tile, k, i, stop);
-      else
-        add_padded<tile_batch>(operands, sums, tile, longest - k, k, i, stop);
-    }
-  }
-
-  /// The sums of `count` neighbouring places from `first` on, on a host: there a core reads the storage
-  /// column by column, as a stream, into sums that stay in its caches.
+  /// The products of `count` neighbouring places from `first` on, on a host: there a core reads the storage
+  /// as streams, into sums that stay in its caches.
   template <bool UnitStride, class Tile>
   KOKKOS_INLINE_FUNCTION void tile_product(const Tile& tile, const std::int64_t first,
                                            const std::int64_t count) const {
@@ -260,18 +152,7 @@ struct RowSpmv {
     const Operands of_product = operands.template with_stride<UnitStride>();
     HostSums<launch, sums_type> memory(count);
     sums_type* const sums = memory.sums();
-    const Chunks chunks(tile, count);
-    for (std::int64_t k = 0; k < tile.width; k += tile_batch) {
-      const std::int64_t end = k + tile_batch < tile.width ? k + tile_batch : tile.width;
-      std::int64_t done = 0;
-      if (Tile::padded || end - k == tile_batch) {
-        done = tile.places(end - 1);
-        add_batch_of_tile(of_product, sums, tile, chunks, k, done);
-      }
-      if constexpr (!Tile::padded)
-        for (std::int64_t one = k; one < end; ++one)
-          add_entries<1, false>(of_product, sums, tile, one, done, tile.places(one));
-    }
+    tile.template add<Conjugate>(of_product, sums);
     if constexpr (has_rests_v<Rows>)
       rows.visit_rests(first, count, [&](const std::int64_t i, const auto& run) {
         RowSums<Operands> row;

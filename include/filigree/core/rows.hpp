@@ -29,8 +29,8 @@
 // memory:
 //
 //   tile_rows(i, most)            how many places from i on are neighbours, at most `most`
-//   visit_tile(i, count, visit)   calls visit(tile) with the RowTile, or what has its members, of that many
-//                                 places
+//   visit_tile(i, count, visit)   calls visit(tile) with what adds the products of that many places, by
+//                                 tile.add<Conjugate>(operands, sums) as RowTile (row_tile.hpp) does
 //   visit_rests(i, count, visit)  where a tile may not have all entries of a place: calls visit(j, run) with
 //                                 the rest of each place i + j that has one
 #ifndef FILIGREE_CORE_ROWS_HPP
@@ -95,56 +95,6 @@ struct JoinedRun {
     return j < first.count ? first.column(j) : second.column(j - first.count);
   }
 };
-
-/// The entries of neighbouring places as a host reads them: entry k of all, then entry k + 1. Those of T
-/// lanes of one row are neighbours. UnitStep: T is 1.
-template <class Scalar, class Entry, bool UnitStep>
-struct RowTile {
-  static constexpr bool padded = true;
-  static constexpr bool unit_step = UnitStep;
-
-  const Scalar* first_value;
-  const Entry* first_entry;
-  /// From entry k to entry k + T.
-  std::int64_t stride;
-  int log2_lanes;
-  std::int64_t place_count;
-  /// Entries of a place, padding included, and the least that one has without it, as far as is known.
-  std::int64_t width;
-  std::int64_t least_length;
-  /// Entries of each place without its padding, or more, where these are stored one after the other, else
-  /// null.
-  const Entry* lengths = nullptr;
-
-  /// From one place to the next.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t step() const {
-    return UnitStep ? 1 : std::int64_t(1) << log2_lanes;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t at(std::int64_t k) const {
-    return UnitStep ? k * stride : (k >> log2_lanes) * stride + (k & (step() - 1));
-  }
-  /// Where entry k of the first place is.
-  KOKKOS_FORCEINLINE_FUNCTION const Scalar* values(std::int64_t k) const { return first_value + at(k); }
-  KOKKOS_FORCEINLINE_FUNCTION const Entry* entries(std::int64_t k) const { return first_entry + at(k); }
-  /// Places from the first on that have an entry k.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t places(std::int64_t) const { return place_count; }
-  /// Entries that all places before places(k) have.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t whole_width() const { return least_length; }
-  KOKKOS_FORCEINLINE_FUNCTION Entry column(Entry entry) const { return entry; }
-};
-
-/// Calls visit(tile) with the RowTile that begins at the given entries.
-template <class Scalar, class Entry, class Visit>
-KOKKOS_FORCEINLINE_FUNCTION void visit_row_tile(const Scalar* value, const Entry* entry, std::int64_t stride,
-                                                int log2_lanes, std::int64_t place_count, std::int64_t width,
-                                                std::int64_t least_length, const Entry* lengths,
-                                                const Visit& visit) {
-  if (log2_lanes == 0)
-    visit(RowTile<Scalar, Entry, true>{value, entry, stride, 0, place_count, width, least_length, lengths});
-  else
-    visit(RowTile<Scalar, Entry, false>{value, entry, stride, log2_lanes, place_count, width, least_length,
-                                        lengths});
-}
 
 /// Entries that lane `lane` of 2^log2_lanes has of a row of `length`. By a shift: with a division, SELL of
 /// qh1484 3273 times along the diagonal took 0.232 ms in place of 0.178 (H200, filigree_spmv).

@@ -11,6 +11,7 @@
 #include "filigree/core/convert_options.hpp"
 #include "filigree/core/error.hpp"
 #include "filigree/core/kokkos_versions.hpp"
+#include "filigree/core/row_tile.hpp"
 #include "filigree/core/rows.hpp"
 
 namespace Filigree {
@@ -240,19 +241,10 @@ struct EllRows {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t, std::int64_t most) const { return most; }
   template <class Visit>
   KOKKOS_INLINE_FUNCTION void visit_tile(std::int64_t i, std::int64_t count, const Visit& visit) const {
-    length_type longest = 0;
-    length_type shortest = RowLengths ? width : 0;
-    std::int64_t all = 0;
-    for (std::int64_t place = i; place < i + count; ++place) {
-      longest = length(place) > longest ? length(place) : longest;
-      shortest = length(place) < shortest ? length(place) : shortest;
-      all += length(place);
-    }
     const std::int64_t start = i << log2_lanes;
-    // To look at them again pays where a quarter of the places and more is padding.
-    const bool is_padded = RowLengths && 4 * all < 3 * longest * count;
-    visit_row_tile<Scalar, Ordinal>(values + start, entries + start, stride << log2_lanes, log2_lanes, count,
-                                    longest, shortest, is_padded ? row_lengths + i : nullptr, visit);
+    visit_row_tile<RowLengths, Scalar, Ordinal>(values + start, entries + start, WholeColumn(),
+                                                stride << log2_lanes, log2_lanes, count, width,
+                                                row_lengths + i, row_tile_ahead << log2_lanes, visit);
   }
 };
 

@@ -112,11 +112,10 @@ struct JaggedRun {
   }
 };
 
-/// Neighbouring sorted rows as a host reads them (RowTile in core/rows.hpp).
+/// Neighbouring sorted rows as a host adds them: four diagonals of all of them, then the next four. Row by
+/// row, as RowTile does, took 1.3 times as long (qh1484 3273 times along the diagonal, one core of an EPYC).
 template <class Scalar, class Ordinal>
 struct JaggedTile {
-  static constexpr bool padded = false;
-
   const Scalar* first_value;
   const Ordinal* first_entry;
   const std::int64_t* offsets;
@@ -124,17 +123,56 @@ struct JaggedTile {
   std::int64_t place_count;
   std::int64_t width;
 
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t step() const { return 1; }
-  KOKKOS_FORCEINLINE_FUNCTION const Scalar* values(std::int64_t k) const { return first_value + offsets[k]; }
-  KOKKOS_FORCEINLINE_FUNCTION const Ordinal* entries(std::int64_t k) const {
-    return first_entry + offsets[k];
-  }
+  /// Diagonals that are added at once, as a sum is loaded and stored once for all of them.
+  static constexpr int batch = 4;
+
+  /// Rows that have an entry k.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t places(std::int64_t k) const {
     const std::int64_t rest = offsets[k + 1] - offsets[k] - first;
     return rest < place_count ? rest : place_count;
   }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t whole_width() const { return width; }
-  KOKKOS_FORCEINLINE_FUNCTION Ordinal column(Ordinal entry) const { return entry; }
+
+  /// Adds the products of Count diagonals from k on in the rows from begin to end - 1, which have them all.
+  template <int Count, bool Conjugate, class Operands>
+  KOKKOS_FORCEINLINE_FUNCTION void add_diagonals(const Operands& operands, typename Operands::sums_type* sums,
+                                                 std::int64_t k, std::int64_t begin, std::int64_t end) const {
+    const Scalar* values[Count];
+    const Ordinal* entries[Count];
+    for (int e = 0; e < Count; ++e) {
+      values[e] = first_value + offsets[k + e];
+      entries[e] = first_entry + offsets[k + e];
+    }
+    for (std::int64_t i = begin; i < end; ++i) {
+      typename Operands::sums_type sums_of_row;
+      for (int c = 0; c < Operands::most_columns; ++c)
+        sums_of_row[c] = sums[i][c];
+      FILIGREE_UNROLL(4)
+      for (int e = 0; e < Count; ++e)
+        operands.add(sums_of_row, conjugate_if<Conjugate>(values[e][i]), entries[e][i]);
+      for (int c = 0; c < Operands::most_columns; ++c)
+        sums[i][c] = sums_of_row[c];
+    }
+  }
+
+  /// Adds the products of each row to its sums.
+  template <bool Conjugate, class Operands>
+  KOKKOS_FORCEINLINE_FUNCTION void add(const Operands& operands, typename Operands::sums_type* sums) const {
+    constexpr std::int64_t chunk = 16;
+    for (std::int64_t k = 0; k < width; k += batch) {
+      const std::int64_t end = k + batch < width ? k + batch : width;
+      const std::int64_t whole = end - k == batch ? places(end - 1) : 0;
+      for (std::int64_t i = 0; i < whole; i += chunk) {
+        // The prefetchers of a host end with each page.
+        for (std::int64_t next = end; next < end + batch && next < width; ++next) {
+          prefetch_run(first_value + offsets[next], chunk, i);
+          prefetch_run(first_entry + offsets[next], chunk, i);
+        }
+        add_diagonals<batch, Conjugate>(operands, sums, k, i, i + chunk < whole ? i + chunk : whole);
+      }
+      for (std::int64_t one = k; one < end; ++one)
+        add_diagonals<1, Conjugate>(operands, sums, one, whole, places(one));
+    }
+  }
 };
 
 /// The Rows (core/rows.hpp) of JDS.

@@ -10,6 +10,7 @@
 
 #include "filigree/core/convert_options.hpp"
 #include "filigree/core/kokkos_versions.hpp"
+#include "filigree/core/row_tile.hpp"
 #include "filigree/core/rows.hpp"
 
 namespace Filigree {
@@ -228,12 +229,14 @@ struct ShortRun {
   }
 };
 
-/// The RowTile of a slice with short columns.
-template <class Scalar, class Ordinal, bool UnitStep>
-struct ShortTile : RowTile<Scalar, std::uint16_t, UnitStep> {
+/// The column of an entry that is a short one.
+template <class Ordinal>
+struct ShortColumn {
   Ordinal base;
 
-  KOKKOS_FORCEINLINE_FUNCTION Ordinal column(std::uint16_t entry) const { return whole_column(base, entry); }
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal operator()(std::uint16_t entry) const {
+    return whole_column(base, entry);
+  }
 };
 
 /// The Rows (core/rows.hpp) of a sliced ELL matrix: slice_height places a slice, some of them without a row.
@@ -335,23 +338,25 @@ struct SellRows {
     const std::int64_t stride = static_cast<std::int64_t>(height(slice)) << log2_lanes;
     const std::int64_t stored = height(slice) - row_in_slice(place);
     const std::int64_t places = stored < 0 ? 0 : stored < count ? stored : count;
-    const Scalar* value = values + slice_offsets[slice] + start;
     const std::int64_t width = slice_widths[slice];
+    // Short slices are one stream, of which the first cache holds more than of those of a tall one (qh1484
+    // 3273 times along the diagonal, one core of an EPYC: 1.47 times Kokkos Kernels' CRS, 1.68 with the next
+    // slice alone).
+    constexpr int most_of_short = 64;
+    const std::int64_t ahead = height(slice) > most_of_short ? row_tile_ahead << log2_lanes : 1024;
+    const Scalar* const value = values + slice_offsets[slice] + start;
+    const auto visit_entries = [&](const auto* entry, const auto& column) {
+      visit_row_tile<false>(value, entry, column, stride, log2_lanes, places, width, decltype(entry)(nullptr),
+                            ahead, visit);
+    };
     if constexpr (ShortColumns) {
       const std::int64_t at = column_offsets[slice] + start;
-      const Ordinal base = column_bases[slice];
-      if (base < 0)
-        visit_row_tile<Scalar, Ordinal>(value, entries + at, stride, log2_lanes, places, width, 0, nullptr,
-                                        visit);
+      if (column_bases[slice] >= 0)
+        visit_entries(short_entries + at, ShortColumn<Ordinal>{column_bases[slice]});
       else
-        visit_row_tile<Scalar, std::uint16_t>(
-            value, short_entries + at, stride, log2_lanes, places, width, 0, nullptr, [&](const auto& tile) {
-              constexpr bool unit_step = std::decay_t<decltype(tile)>::unit_step;
-              visit(ShortTile<Scalar, Ordinal, unit_step>{tile, base});
-            });
+        visit_entries(entries + at, WholeColumn());
     } else {
-      visit_row_tile<Scalar, Ordinal>(value, entries + slice_offsets[slice] + start, stride, log2_lanes,
-                                      places, width, 0, nullptr, visit);
+      visit_entries(entries + slice_offsets[slice] + start, WholeColumn());
     }
   }
 
