@@ -68,8 +68,8 @@ KOKKOS_FORCEINLINE_FUNCTION T load_once(const T* pointer) {
 #endif
 }
 
-/// Asks for `count` elements, `ahead` elements from the first one on, that a host loads soon, into its caches.
-/// They need not exist.
+/// Asks for `count` elements, `ahead` elements from the first one on, that a host loads soon, into its
+/// caches. They need not exist.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void prefetch_run(const T* first, std::int64_t count, std::int64_t ahead = 0) {
 #if defined(__GNUC__) && !defined(__CUDA_ARCH__)
@@ -86,7 +86,7 @@ KOKKOS_FORCEINLINE_FUNCTION void prefetch_run(const T* first, std::int64_t count
 }
 
 /// How many elements ahead of a row that it adds a host asks for as many: the prefetchers of a core stop at
-/// the end of each page. Of a longer row it asks for so many, which its second cache holds.
+/// the end of each page. Of a longer row it asks for so many, which its caches hold.
 constexpr std::int64_t prefetch_distance = 512;
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void prefetch_ahead(const T* row, std::int64_t length) {

@@ -12,28 +12,29 @@
 namespace Filigree {
 namespace Impl {
 
-/// The column of an entry that is one.
-struct WholeColumn {
+/// Reads the column from an entry that is the column itself.
+struct EntryIsColumn {
   template <class Ordinal>
   KOKKOS_FORCEINLINE_FUNCTION Ordinal operator()(Ordinal entry) const {
     return entry;
   }
 };
 
-/// How many places ahead of those that it adds a host asks for entries (RowTile::ahead).
-constexpr std::int64_t row_tile_ahead = 96;
+/// RowTile::ahead in places where each column is a stream of its own: 32 to 192 took about as long.
+constexpr std::int64_t row_tile_places_ahead = 96;
 
 /// Neighbouring places of ELL or SELL as a host adds them: entry k of place i is at(k) + i * T elements from
 /// the first one, so that those of T lanes of one row are neighbours. UnitStep: T is 1. Lengths: how many
 /// entries each place has is known; else the first of padding, which has column -1, ends it.
 ///
-/// A core goes through a band of columns row by row. (It went through four columns of all places before, as
-/// streams. Times of Kokkos Kernels' CRS, one core of a Xeon and of an EPYC, ELL of qh1484 3273 times along
-/// the diagonal XX and XX in place of 1.7 and 2.1, of 27-point 60^3 XX and XX in place of 0.9 and 1.5.)
+/// A core goes through a band of columns row by row. Four columns of all places at a time, as streams, take
+/// longer (times of Kokkos Kernels' CRS, one core of a Xeon and of an EPYC, ELL of qh1484 3273 times along
+/// the diagonal XX and XX, by columns 1.7 and 2.1, of 27-point 60^3 XX and XX, by columns 0.9 and 1.5).
 template <class Scalar, class Entry, class Column, bool Lengths, bool UnitStep>
 struct RowTile {
   const Scalar* first_value;
   const Entry* first_entry;
+  /// Gives the column of an entry.
   Column column;
   /// From entry k to entry k + T.
   std::int64_t stride;
@@ -47,7 +48,7 @@ struct RowTile {
   /// with each page, and it then waits for each of many short streams.
   std::int64_t ahead;
 
-  /// Places that are added, and asked for, together: a cache line of columns.
+  /// Places that are added, and asked for, together: a cache line of columns in 32 bits.
   static constexpr std::int64_t chunk = 16;
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t lanes() const {
@@ -62,30 +63,34 @@ struct RowTile {
     return (k & (lanes() - 1)) == 0 ? stride - (lanes() - 1) : 1;
   }
 
-  /// Asks for what is `ahead` of the entries k to k + count - 1 of a chunk, but for what is padding for all
-  /// of its places.
+  /// Asks for what is `ahead` of the entries k to k + count - 1 of a chunk; where lengths are known not for
+  /// what is padding in all of its places, nor for what is behind the last place. (As many elements for each
+  /// chunk: with a number that the compiler does not know ELL of 7-point 64^3 with four unknowns took 1.3
+  /// times CRS on the EPYC, not 1.05.)
   KOKKOS_FORCEINLINE_FUNCTION void ask_ahead(std::int64_t first, std::int64_t k, std::int64_t count) const {
-    std::int64_t longest = k + count;
+    std::int64_t end_of_entries = k + count;
     if constexpr (Lengths) {
-      longest = 0;
       const std::int64_t begin = first + (ahead >> log2_lanes);
       const std::int64_t end = begin + chunk < place_count ? begin + chunk : place_count;
+      end_of_entries = 0;
       for (std::int64_t i = begin; i < end; ++i)
-        longest = lengths[i] > longest ? static_cast<std::int64_t>(lengths[i]) : longest;
+        end_of_entries = lengths[i] > end_of_entries ? static_cast<std::int64_t>(lengths[i]) : end_of_entries;
     }
-    for (std::int64_t e = 0; e < count && k + e < longest; ++e) {
+    for (std::int64_t e = 0; e < count && k + e < end_of_entries; ++e) {
+      // Entries of T lanes are asked for together.
+      if (!UnitStep && ((k + e) & (lanes() - 1)) != 0) continue;
       prefetch_run(first_value + at(k + e) + first * lanes(), chunk * lanes(), ahead);
       prefetch_run(first_entry + at(k + e) + first * lanes(), chunk * lanes(), ahead);
     }
   }
 
-  /// sums += the products of the first `count` entries, at most Band, of those of a place that begin at the
-  /// given ones; of all of them if is_whole.
+  /// sums += the products of the first `count` entries, at most Band, of a place, from its entry k on, which
+  /// is the given one; of all Band if is_whole. Without lengths the first of padding ends them.
   template <int Band, bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add_place(const Operands& operands, typename Operands::sums_type& sums,
                                              const Scalar* value, const Entry* entry, std::int64_t k,
                                              std::int64_t count, bool is_whole) const {
-    // A branch for each entry is foreseen better than one that is taken `count` times.
+    // A branch for each entry is predicted better than one that is taken `count` times.
     if (is_whole) {
       FILIGREE_UNROLL(16)
       for (int e = 0; e < Band; ++e) {
@@ -106,6 +111,9 @@ struct RowTile {
     }
   }
 
+  /// sums[i] += the products of the entries of place i from k on, Band by Band. Without lengths, where places
+  /// mostly have all of the width, its rest is added by smaller bands, so that no entry is counted (SELL,
+  /// sorted, of 7-point 64^3 with four unknowns, one core of an EPYC: 0.90 times CRS, counted 1.04).
   template <int Band, bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add_bands(const Operands& operands, typename Operands::sums_type* sums,
                                              std::int64_t k = 0) const {
@@ -115,8 +123,9 @@ struct RowTile {
       const std::int64_t last = at(k + Band - 1) - at(k);
       const std::int64_t most = width - k < Band ? width - k : Band;
       for (std::int64_t first = 0; first < place_count; first += chunk) {
-        ask_ahead(first, k, most);
         const std::int64_t end = first + chunk < place_count ? first + chunk : place_count;
+        // A slice with less is a line or two of one stream.
+        if (place_count >= chunk) ask_ahead(first, k, most);
         for (std::int64_t i = first; i < end; ++i) {
           std::int64_t count = most;
           if constexpr (Lengths) count = lengths[i] - k < most ? lengths[i] - k : most;
@@ -138,8 +147,9 @@ struct RowTile {
   /// Adds the products of all entries of place i to sums[i].
   template <bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add(const Operands& operands, typename Operands::sums_type* sums) const {
-    // A wide band goes through short rows once, but reads as many streams at once, which took longer where
-    // rows are long (7-point 64^3 with four unknowns XX times CRS, XX with eight).
+    // A wide band goes through short rows once, but reads twice as many streams, which takes longer where
+    // rows are long (ELL on the EPYC: of qh1484 1.3 times CRS, 1.6 with eight; of 7-point 64^3 with four
+    // unknowns 1.4 times, 1.0 with eight). With more columns of x an entry is more work, and the code longer.
     constexpr int wide = 16;
     if constexpr (Operands::most_columns > 1)
       add_bands<4, Conjugate>(operands, sums);

@@ -297,7 +297,8 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     const std::int64_t next_band = smaller(this->diagonals - first_diagonal, 2 * band);
     constexpr std::int64_t chunk = 64;
     for (std::int64_t row = begin; row < end; row += chunk) {
-      // See RowTile::ahead (27-point 60^3 on one core: 0.75 times Kokkos Kernels' CRS, 1.15 without).
+      // See RowTile::ahead in core/row_tile.hpp (27-point 60^3 on one core: 0.75 times Kokkos Kernels'
+      // CRS, 1.15 without).
       for (std::int64_t i = band; i < next_band; ++i)
         prefetch_run(value + i * this->rows + row, chunk);
       add_whole_rows(sums, value, columns_of_first, row, smaller(row + chunk, end));

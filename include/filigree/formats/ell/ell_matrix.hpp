@@ -18,8 +18,8 @@ namespace Filigree {
 
 /// Options of a conversion to EllMatrix: which member of the ELLPACK family it becomes.
 struct EllOptions : ConvertOptions {
-  /// Whether the true length of each row is kept, so that a product reads no padding (on a host none but that
-  /// of shorter neighbours). Without it (ELLPACK) a product reads all padding, and no lengths.
+  /// Whether the true length of each row is kept, so that a product reads no padding. Without it (ELLPACK) a
+  /// product reads all padding, and no lengths.
   bool row_lengths = true;
   /// T, the lanes of a GPU that multiply one row together: 1, 2, 4, 8, 16 or 32. More than one is ELLR-T.
   int lanes_per_row = 1;
@@ -242,9 +242,9 @@ struct EllRows {
   template <class Visit>
   KOKKOS_INLINE_FUNCTION void visit_tile(std::int64_t i, std::int64_t count, const Visit& visit) const {
     const std::int64_t start = i << log2_lanes;
-    visit_row_tile<RowLengths, Scalar, Ordinal>(values + start, entries + start, WholeColumn(),
-                                                stride << log2_lanes, log2_lanes, count, width,
-                                                row_lengths + i, row_tile_ahead << log2_lanes, visit);
+    visit_row_tile<RowLengths>(values + start, entries + start, EntryIsColumn(), stride << log2_lanes,
+                               log2_lanes, count, width, RowLengths ? row_lengths + i : nullptr,
+                               row_tile_places_ahead << log2_lanes, visit);
   }
 };
 

@@ -8,7 +8,10 @@
 #include "filigree/core/binary_search.hpp"
 #include "filigree/core/convert_options.hpp"
 #include "filigree/core/kokkos_versions.hpp"
+#include "filigree/core/launch.hpp"
+#include "filigree/core/load_once.hpp"
 #include "filigree/core/rows.hpp"
+#include "filigree/core/scalar.hpp"
 
 namespace Filigree {
 
@@ -113,7 +116,8 @@ struct JaggedRun {
 };
 
 /// Neighbouring sorted rows as a host adds them: four diagonals of all of them, then the next four. Row by
-/// row, as RowTile does, took 1.3 times as long (qh1484 3273 times along the diagonal, one core of an EPYC).
+/// row, as RowTile (core/row_tile.hpp) does, took 1.3 times as long (qh1484 3273 times along the diagonal,
+/// one core of an EPYC).
 template <class Scalar, class Ordinal>
 struct JaggedTile {
   const Scalar* first_value;

@@ -229,9 +229,9 @@ struct ShortRun {
   }
 };
 
-/// The column of an entry that is a short one.
+/// Reads the column from an entry that is its 16-bit distance from `base`.
 template <class Ordinal>
-struct ShortColumn {
+struct EntryIsDistance {
   Ordinal base;
 
   KOKKOS_FORCEINLINE_FUNCTION Ordinal operator()(std::uint16_t entry) const {
@@ -339,11 +339,13 @@ struct SellRows {
     const std::int64_t stored = height(slice) - row_in_slice(place);
     const std::int64_t places = stored < 0 ? 0 : stored < count ? stored : count;
     const std::int64_t width = slice_widths[slice];
-    // Short slices are one stream, of which the first cache holds more than of those of a tall one (qh1484
-    // 3273 times along the diagonal, one core of an EPYC: 1.47 times Kokkos Kernels' CRS, 1.68 with the next
-    // slice alone).
-    constexpr int most_of_short = 64;
-    const std::int64_t ahead = height(slice) > most_of_short ? row_tile_ahead << log2_lanes : 1024;
+    // Slices that no team cuts (RowLaunch::chunk_unit) are one stream: as many elements ahead take about as
+    // long to come wherever the slice ends (SELL with short columns of qh1484 3273 times along the diagonal,
+    // one core of an EPYC: 1.47 times Kokkos Kernels' CRS, 1.68 if the next slice is asked for).
+    constexpr int most_of_one_stream = 64;
+    constexpr std::int64_t elements_ahead = 1024;
+    const std::int64_t ahead =
+        height(slice) > most_of_one_stream ? row_tile_places_ahead << log2_lanes : elements_ahead;
     const Scalar* const value = values + slice_offsets[slice] + start;
     const auto visit_entries = [&](const auto* entry, const auto& column) {
       visit_row_tile<false>(value, entry, column, stride, log2_lanes, places, width, decltype(entry)(nullptr),
@@ -352,11 +354,11 @@ struct SellRows {
     if constexpr (ShortColumns) {
       const std::int64_t at = column_offsets[slice] + start;
       if (column_bases[slice] >= 0)
-        visit_entries(short_entries + at, ShortColumn<Ordinal>{column_bases[slice]});
+        visit_entries(short_entries + at, EntryIsDistance<Ordinal>{column_bases[slice]});
       else
-        visit_entries(entries + at, WholeColumn());
+        visit_entries(entries + at, EntryIsColumn());
     } else {
-      visit_entries(entries + slice_offsets[slice] + start, WholeColumn());
+      visit_entries(entries + slice_offsets[slice] + start, EntryIsColumn());
     }
   }
 
