@@ -29,7 +29,7 @@ constexpr std::int64_t row_tile_places_ahead = 96;
 ///
 /// A core goes through a band of columns row by row. Four columns of all places at a time, as streams, take
 /// longer (times of Kokkos Kernels' CRS, one core of a Xeon and of an EPYC, ELL of qh1484 3273 times along
-/// the diagonal XX and XX, by columns 1.7 and 2.1, of 27-point 60^3 XX and XX, by columns 0.9 and 1.5).
+/// the diagonal 1.2 and 1.3, by columns 1.7 and 2.1, of 27-point 60^3 0.7 and 1.1, by columns 0.9 and 1.5).
 template <class Scalar, class Entry, class Column, bool Lengths, bool UnitStep>
 struct RowTile {
   const Scalar* first_value;
