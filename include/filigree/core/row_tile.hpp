@@ -149,14 +149,14 @@ struct RowTile {
   KOKKOS_FORCEINLINE_FUNCTION void add(const Operands& operands, typename Operands::sums_type* sums) const {
     // A wide band goes through short rows once, but reads twice as many streams, which takes longer where
     // rows are long (ELL on the EPYC: of qh1484 1.3 times CRS, 1.6 with eight; of 7-point 64^3 with four
-    // unknowns 1.4 times, 1.0 with eight). With more columns of x an entry is more work, and the code longer.
+    // unknowns 1.4 times, 1.0 with eight). For more columns of x it gains less and takes long to compile.
     constexpr int wide = 16;
-    if constexpr (Operands::most_columns > 1)
-      add_bands<4, Conjugate>(operands, sums);
-    else if (Lengths && width <= wide)
-      add_bands<wide, Conjugate>(operands, sums);
-    else
-      add_bands<8, Conjugate>(operands, sums);
+    if constexpr (Lengths && Operands::most_columns == 1)
+      if (width <= wide) {
+        add_bands<wide, Conjugate>(operands, sums);
+        return;
+      }
+    add_bands<8, Conjugate>(operands, sums);
   }
 };
 
