@@ -116,7 +116,7 @@ struct JaggedRun {
 };
 
 /// Neighbouring sorted rows as a host adds them: four diagonals of all of them, then the next four. Row by
-/// row, as RowTile (core/row_tile.hpp) does, took 1.3 times as long (qh1484 3273 times along the diagonal,
+/// row, as RowTile (core/row_tile.hpp) does, took 1.25 times as long (qh1484 3273 times along the diagonal,
 /// one core of an EPYC).
 template <class Scalar, class Ordinal>
 struct JaggedTile {
