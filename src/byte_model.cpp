@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "filigree/core/entry_shares.hpp"
-#include "filigree/core/hybrid_width.hpp"
+#include "filigree/core/integer.hpp"
+#include "filigree/formats/hybrid/hybrid_width.hpp"
+#include "filigree/product/balanced_product.hpp"
 
 namespace Filigree {
 
@@ -68,13 +69,6 @@ constexpr double sector_bytes_of_moved_row = 244;
 constexpr double warp_size = 32;
 constexpr double line_bytes = 128;
 
-int log2_of(int power) {
-  int log2 = 0;
-  while ((1 << log2) < power)
-    ++log2;
-  return log2;
-}
-
 double rounded_up(double value, double multiple) {
   return std::ceil(value / multiple) * multiple;
 }
@@ -93,8 +87,8 @@ double longest_of(double a, double b, double c) {
 /// The ELL part of a hybrid format, and what is beyond it.
 struct ByteModel::EllPart {
   double width = 0;
-  double overflow = 0;       ///< entries beyond the width
-  double overflow_rows = 0;  ///< rows that have such
+  double excess = 0;       ///< entries beyond the width
+  double excess_rows = 0;  ///< rows that have such
   double storage_bytes = 0;
 };
 
@@ -160,7 +154,7 @@ double ByteModel::conversion(double reads, double storage_bytes) const {
 
 /// A product by shares. Rows without entries are scaled by a second kernel, but for small matrices, which
 /// reads a list of them; it and the first one write the sectors of y that have rows of both in parts.
-Prediction ByteModel::by_shares(const Kernel& kernel, double matrix_bytes, double conversion_reads) const {
+Prediction ByteModel::by_chunks(const Kernel& kernel, double matrix_bytes, double conversion_reads) const {
   const double empty_rows = static_cast<double>(m_statistics.empty_rows);
   const double parts = 64 * std::min(empty_rows, m_rows * m_scalar / 32);
   Work work;
@@ -169,7 +163,7 @@ Prediction ByteModel::by_shares(const Kernel& kernel, double matrix_bytes, doubl
   work.warps = m_rows / warp_size;
   work.steps = m_entries / warp_size;
   Prediction result = prediction(kernel, work, matrix_bytes, conversion_reads);
-  constexpr std::int64_t small = Impl::ShareLaunch<Kokkos::DefaultExecutionSpace>::most_aligned;
+  constexpr std::int64_t small = Impl::ChunkLaunch<Kokkos::DefaultExecutionSpace>::most_aligned;
   if (empty_rows > 0 && m_statistics.entries > small) {
     if (m_speed.gpu.multiprocessors > 0) result.seconds += launch_seconds;
     result.seconds += (empty_rows * m_ordinal + parts) / m_speed.read_bandwidth;
@@ -199,15 +193,15 @@ Prediction ByteModel::predict(const CrsOptions&) const {
   return result;
 }
 
-Prediction ByteModel::predict(const CrsKernelOptions& options) const {
+Prediction ByteModel::predict(const WrappedCrsOptions& options) const {
   if (options.kernel == CrsKernel::balanced) {
-    Prediction result = by_shares(Kernels::crs_balanced, crs_bytes(), 0);
+    Prediction result = by_chunks(Kernels::crs_balanced, crs_bytes(), 0);
     // Its shares are found, nothing is copied.
     result.conversion_seconds = conversion(0.3, 0);
     return result;
   }
   Impl::check_lanes_per_row("Filigree::ByteModel::predict", options.lanes_per_row);
-  const int log2_lanes = log2_of(options.lanes_per_row);
+  const int log2_lanes = Impl::log2_of(options.lanes_per_row);
   Work work;
   work.bytes = crs_bytes();
   work.warps = m_rows / warp_size * (1 << log2_lanes);
@@ -228,12 +222,12 @@ Prediction ByteModel::predict(const CrsKernelOptions& options) const {
 }
 
 Prediction ByteModel::predict(const CooOptions&) const {
-  return by_shares(Kernels::coo, (entry_bytes() + m_ordinal) * m_entries, 2);
+  return by_chunks(Kernels::coo, (entry_bytes() + m_ordinal) * m_entries, 2);
 }
 
 Prediction ByteModel::predict(const EllOptions& options) const {
   Impl::check_lanes_per_row("Filigree::ByteModel::predict", options.lanes_per_row);
-  const int log2_lanes = log2_of(options.lanes_per_row);
+  const int log2_lanes = Impl::log2_of(options.lanes_per_row);
   const double longest = static_cast<double>(m_statistics.longest_row);
   const double width = rounded_up(longest, options.lanes_per_row);
   const double all = width * rounded_up(m_rows, 16) * entry_bytes();
@@ -258,7 +252,7 @@ Prediction ByteModel::predict(const EllOptions& options) const {
 Prediction ByteModel::predict(const SellOptions& options) const {
   Impl::check_sell_options("Filigree::ByteModel::predict", options);
   if (options.one_length_per_slice) return of_sorted_rows(Kernels::jds_ell);
-  const int log2_lanes = log2_of(options.lanes_per_row);
+  const int log2_lanes = Impl::log2_of(options.lanes_per_row);
   const bool sorted = options.sorting_window != 1;
   const double slices = std::ceil(m_rows / options.slice_height);
   const SortedRows rows = sorted_rows(options.sorting_window, log2_lanes);
@@ -372,10 +366,10 @@ ByteModel::EllPart ByteModel::ell_part(HybridWidth rule, std::int64_t width, con
     const auto at = static_cast<std::size_t>(k);
     EllPart result;
     result.width = static_cast<double>(k);
-    result.overflow = beyond[at];
+    result.excess = beyond[at];
     // Of the rows past the last length that was counted all but this is known.
     const bool is_last = at + 2 == reaching.size() && k < m_statistics.longest_row;
-    result.overflow_rows = static_cast<double>(reaching[is_last ? at : at + 1]);
+    result.excess_rows = static_cast<double>(reaching[is_last ? at : at + 1]);
     result.storage_bytes = result.width * rounded_up(m_rows, 16) * entry_bytes() + m_rows * m_ordinal;
     return result;
   };
@@ -385,7 +379,7 @@ ByteModel::EllPart ByteModel::ell_part(HybridWidth rule, std::int64_t width, con
   // Of the widths past the last length that was counted only that of the longest row is tried.
   EllPart whole = part(0);
   whole.width = static_cast<double>(m_statistics.longest_row);
-  whole.overflow = whole.overflow_rows = 0;
+  whole.excess = whole.excess_rows = 0;
   whole.storage_bytes += whole.width * rounded_up(m_rows, 16) * entry_bytes();
   return rule == HybridWidth::least_bytes && bytes(whole) < bytes(best) ? whole : best;
 }
@@ -395,7 +389,7 @@ ByteModel::Work ByteModel::work_of(const EllPart& part) const {
   Work work;
   work.bytes = std::min(sector_bytes(m_scalar, 0) + sector_bytes(m_ordinal, 0) + m_rows * m_ordinal,
                         part.storage_bytes);
-  work.cache_bytes = work.bytes + x_sector_bytes() * (1 - part.overflow / m_entries);
+  work.cache_bytes = work.bytes + x_sector_bytes() * (1 - part.excess / m_entries);
   work.warps = m_rows / warp_size;
   work.steps = std::min(steps(0), part.width * work.warps);
   work.longest_wait = std::min(part.width, static_cast<double>(m_statistics.longest_row));
@@ -405,16 +399,16 @@ ByteModel::Work ByteModel::work_of(const EllPart& part) const {
 Prediction ByteModel::predict(const HybOptions& options) const {
   const double coo_entry = entry_bytes() + m_ordinal;
   const EllPart part = ell_part(options.width_rule, options.width, [&](const EllPart& one) {
-    return one.storage_bytes + one.overflow * coo_entry;
+    return one.storage_bytes + one.excess * coo_entry;
   });
   Prediction result =
-      prediction(Kernels::ell, work_of(part), part.storage_bytes + part.overflow * coo_entry, 5);
-  if (part.overflow > 0) {
+      prediction(Kernels::ell, work_of(part), part.storage_bytes + part.excess * coo_entry, 5);
+  if (part.excess > 0) {
     Work coo;
-    coo.bytes = part.overflow * coo_entry;
-    coo.cache_bytes = coo.bytes + x_sector_bytes() * part.overflow / m_entries;
-    coo.warps = part.overflow_rows / warp_size;
-    coo.steps = part.overflow / warp_size;
+    coo.bytes = part.excess * coo_entry;
+    coo.cache_bytes = coo.bytes + x_sector_bytes() * part.excess / m_entries;
+    coo.warps = part.excess_rows / warp_size;
+    coo.steps = part.excess / warp_size;
     // The rows that are cut are joined by a launch of their own.
     if (m_speed.gpu.multiprocessors > 0) result.seconds += launch_seconds;
     result.seconds += seconds(Kernels::coo, coo, false);
@@ -425,22 +419,22 @@ Prediction ByteModel::predict(const HybOptions& options) const {
 Prediction ByteModel::predict(const HecOptions& options) const {
   const double rest_row = m_ordinal + m_offset;
   const auto bytes = [&](const EllPart& one) {
-    return one.storage_bytes + one.overflow * entry_bytes() + one.overflow_rows * rest_row;
+    return one.storage_bytes + one.excess * entry_bytes() + one.excess_rows * rest_row;
   };
   const EllPart part = ell_part(options.width_rule, options.width, bytes);
   Prediction result = prediction(Kernels::ell, work_of(part), bytes(part), 5);
-  if (part.overflow > 0) {
-    // Rows that overflow are lanes of warps of their own, which read both parts an entry at a time: where
+  if (part.excess > 0) {
+    // Rows that excess are lanes of warps of their own, which read both parts an entry at a time: where
     // they are far from each other a sector has one entry of the ELL part, and the rest begins and ends
     // inside of sectors.
-    const double mean_rest = part.overflow / part.overflow_rows;
-    const double apart = std::clamp(m_rows / part.overflow_rows, 1.0, 4.0);
+    const double mean_rest = part.excess / part.excess_rows;
+    const double apart = std::clamp(m_rows / part.excess_rows, 1.0, 4.0);
     Work rest;
-    rest.bytes = part.overflow * entry_bytes();
+    rest.bytes = part.excess * entry_bytes();
     rest.cache_bytes = rest.bytes * std::clamp(mean_rest / 3.3, 1.0, 4.6) +
-                       part.overflow_rows * (96 + part.width * entry_bytes() * apart) +
-                       x_sector_bytes() * part.overflow / m_entries;
-    rest.warps = part.overflow_rows / warp_size;
+                       part.excess_rows * (96 + part.width * entry_bytes() * apart) +
+                       x_sector_bytes() * part.excess / m_entries;
+    rest.warps = part.excess_rows / warp_size;
     // The longest of 32 rows is a few times the mean.
     rest.steps = rest.warps * (part.width + 3 * mean_rest);
     rest.longest_wait = std::min(static_cast<double>(m_statistics.longest_row) - part.width,

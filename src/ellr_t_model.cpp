@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "filigree/core/integer.hpp"
+
 namespace Filigree {
 namespace {
 
@@ -57,22 +59,18 @@ struct WarpWork {
   std::int64_t sectors = 0;  ///< of values and columns
 };
 
-/// Entries of lane `lane` of T of a row.
-std::int64_t entries_of_lane(std::int64_t length, int lane, int lanes_per_row) {
-  return length > lane ? (length - lane + lanes_per_row - 1) / lanes_per_row : 0;
-}
-
 /// The work of the warp whose first lane is the given one. Four lanes share a sector of values, eight one of
 /// columns.
 WarpWork warp_work(const std::vector<std::int64_t>& row_lengths, int lanes_per_row, std::int64_t first_lane) {
   constexpr int lanes_per_value_sector = 4;
   WarpWork result;
+  const int log2_lanes = Impl::log2_of(lanes_per_row);
   std::int64_t steps[warp_size / lanes_per_value_sector] = {};
   for (int lane = 0; lane < warp_size; ++lane) {
     const auto row = static_cast<std::size_t>((first_lane + lane) / lanes_per_row);
     if (row >= row_lengths.size()) break;
     std::int64_t& most = steps[lane / lanes_per_value_sector];
-    most = std::max(most, entries_of_lane(row_lengths[row], lane % lanes_per_row, lanes_per_row));
+    most = std::max(most, Impl::entries_of_lane(row_lengths[row], lane % lanes_per_row, log2_lanes));
   }
   for (int i = 0; i < warp_size / lanes_per_value_sector; i += 2) {
     const std::int64_t of_columns = std::max(steps[i], steps[i + 1]);

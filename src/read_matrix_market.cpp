@@ -859,7 +859,7 @@ class Reader {
       if ((refuse || (duplicate && finite && magnitude(sum) >= m_target.overflow)) && refused < 0)
         refused = static_cast<std::int64_t>(col);
       entries[kept] = col;
-      values[kept++] = duplicate ? narrow<Scalar>(sum) : values[first];
+      values[kept++] = duplicate ? convert_scalar<Scalar>(sum) : values[first];
     }
     return kept;
   }

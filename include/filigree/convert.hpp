@@ -2,10 +2,11 @@
 #ifndef FILIGREE_CONVERT_HPP
 #define FILIGREE_CONVERT_HPP
 
+#include <cstdint>
 #include <string>
 #include <type_traits>
 
-#include "filigree/core/check_crs.hpp"
+#include "filigree/conversion/check_crs.hpp"
 #include "filigree/core/convert_options.hpp"
 #include "filigree/core/error.hpp"
 #include "filigree/core/matrix_traits.hpp"
@@ -13,6 +14,50 @@
 #include "filigree/formats.hpp"
 
 namespace Filigree {
+namespace Impl {
+
+/// The first row in which the patterns of A and of a CRS matrix differ, or a number past all rows. Fences
+/// exec. Formats that share their Views with a CRS matrix have overloads of this function and of the next
+/// two.
+template <class ExecutionSpace, class Matrix, class Crs>
+std::int64_t first_different_row(const ExecutionSpace& exec, const Matrix& A, const Crs& crs) {
+  return with_layout(exec, A, [&](const auto& layout) {
+    constexpr const char* format = MatrixTraits<Matrix>::name();
+    if constexpr (std::decay_t<decltype(layout)>::is_dense)
+      return first_different_row_of_dense(exec, format, layout, crs);
+    else
+      return first_different_row_of(exec, format, layout, crs);
+  });
+}
+
+/// Copies the values of a CRS matrix with the pattern of A to A: one kernel, no fence.
+template <class ExecutionSpace, class Matrix, class Crs>
+void refill_from_crs(const ExecutionSpace& exec, const Matrix& A, const Crs& crs) {
+  with_layout(exec, A, [&](const auto& layout) {
+    constexpr const char* format = MatrixTraits<Matrix>::name();
+    if constexpr (std::decay_t<decltype(layout)>::is_dense)
+      fill_dense(exec, "refill", format, layout, crs);
+    else
+      refill_rows(exec, format, layout, crs);
+  });
+}
+
+/// The CRS matrix that A stores. Fences exec.
+template <class Crs, class ExecutionSpace, class Matrix>
+Crs convert_to_crs(const ExecutionSpace& exec, const Matrix& A) {
+  using Traits = MatrixTraits<Matrix>;
+  using ordinal_type = typename Crs::non_const_ordinal_type;
+  const auto num_rows = static_cast<ordinal_type>(Traits::num_rows(A));
+  const auto num_cols = static_cast<ordinal_type>(Traits::num_cols(A));
+  return with_layout(exec, A, [&](const auto& layout) {
+    if constexpr (std::decay_t<decltype(layout)>::is_dense)
+      return crs_of_dense<Crs>(exec, Traits::name(), layout, num_rows, num_cols);
+    else
+      return crs_of_rows<Crs>(exec, Traits::name(), layout, num_rows, num_cols);
+  });
+}
+
+}  // namespace Impl
 
 /// The matrix type that convert<Format> makes of a CRS matrix: its scalar, ordinal, device and offset types.
 template <template <class, class, class, class, class> class Format, class Crs>
@@ -27,8 +72,8 @@ using convert_options_t = typename MatrixTraits<converted_t<Format, Crs>>::optio
 ///
 /// Rows may be unsorted. Duplicates stay apart where the format can hold them, else they are summed in the
 /// order of the CRS. The result shares no memory with crs (but convert<CrsMatrix> and
-/// convert<CrsKernelMatrix> copy nothing). Fences exec at least once, as sizes are read back; the last kernel
-/// may still run on return.
+/// convert<WrappedCrsMatrix> copy nothing). Fences exec at least once, as sizes are read back; the last
+/// kernel may still run on return.
 ///
 /// Throws std::invalid_argument for a CRS matrix that is none (see ConvertOptions::check_input) or options
 /// that make no sense, std::length_error where the result would be larger than
@@ -80,9 +125,10 @@ auto convert(const CooMatrix<S, O, D, M, Z>& coo,
   return convert<Format>(typename CooMatrix<S, O, D, M, Z>::execution_space(), coo, options);
 }
 
-/// A matrix of any format as a CRS matrix, made on the device; new but for a CrsMatrix and a CrsKernelMatrix,
-/// which give the CRS matrix itself, its Views shared. Where a format cannot tell a stored zero from padding
-/// (CDS, DIA, blocked ELL, BSR) zeros are left out. Fences exec; the last kernel may still run on return.
+/// A matrix of any format as a CRS matrix, made on the device; new but for a CrsMatrix and a
+/// WrappedCrsMatrix, which give the CRS matrix itself, its Views shared. Where a format cannot tell a stored
+/// zero from padding (CDS, DIA, blocked ELL, BSR) zeros are left out. Fences exec; the last kernel may still
+/// run on return.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z,
           template <class, class, class, class, class> class Matrix>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value &&
@@ -101,7 +147,7 @@ auto to_crs(const Matrix& A) {
 
 /// Gives A the values of a CRS matrix of the same pattern, the one that A was converted from: one kernel on
 /// exec, which may still run on return. With RefillOptions::check_pattern, kernels before it compare the
-/// patterns. The values of a CrsKernelMatrix are those of the CRS matrix that it shares, which changes too.
+/// patterns. The values of a WrappedCrsMatrix are those of the CRS matrix that it shares, which changes too.
 ///
 /// Throws std::invalid_argument, with A untouched, where the extents, the number of entries or (checked) the
 /// patterns differ.
@@ -119,11 +165,11 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> refill(
   Impl::check_crs(exec, "Filigree::refill", crs, options.check_pattern);
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
   const std::int64_t columns = static_cast<std::int64_t>(crs.numCols());
-  if (Traits::rows(A) != rows || Traits::columns(A) != columns ||
-      (Traits::counts_entries && Traits::entries(A) != static_cast<std::int64_t>(crs.nnz())))
-    Impl::fail<std::invalid_argument>("Filigree::refill: A is ", Traits::rows(A), " x ", Traits::columns(A),
-                                      " with ", Traits::entries(A), " entries, the CRS matrix ", rows, " x ",
-                                      columns, " with ", crs.nnz(),
+  if (Traits::num_rows(A) != rows || Traits::num_cols(A) != columns ||
+      (Traits::counts_nnz && Traits::nnz(A) != static_cast<std::int64_t>(crs.nnz())))
+    Impl::fail<std::invalid_argument>("Filigree::refill: A is ", Traits::num_rows(A), " x ",
+                                      Traits::num_cols(A), " with ", Traits::nnz(A),
+                                      " entries, the CRS matrix ", rows, " x ", columns, " with ", crs.nnz(),
                                       "; it must have the pattern that A was converted from.");
   if (rows == 0) return;
   if (options.check_pattern) {

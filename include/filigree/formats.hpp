@@ -19,9 +19,6 @@
 #include "filigree/formats/crs/crs_convert.hpp"
 #include "filigree/formats/crs/crs_matrix.hpp"
 #include "filigree/formats/crs/crs_spmv.hpp"
-#include "filigree/formats/crs_kernel/crs_kernel_convert.hpp"
-#include "filigree/formats/crs_kernel/crs_kernel_matrix.hpp"
-#include "filigree/formats/crs_kernel/crs_kernel_spmv.hpp"
 #include "filigree/formats/dia/dia_convert.hpp"
 #include "filigree/formats/dia/dia_matrix.hpp"
 #include "filigree/formats/dia/dia_spmv.hpp"
@@ -40,6 +37,9 @@
 #include "filigree/formats/sell/sell_convert.hpp"
 #include "filigree/formats/sell/sell_matrix.hpp"
 #include "filigree/formats/sell/sell_spmv.hpp"
+#include "filigree/formats/wrapped_crs/wrapped_crs_convert.hpp"
+#include "filigree/formats/wrapped_crs/wrapped_crs_matrix.hpp"
+#include "filigree/formats/wrapped_crs/wrapped_crs_spmv.hpp"
 
 namespace Filigree {
 
@@ -58,7 +58,7 @@ using AllFormats = FormatList<Format<CrsMatrix>,
 #if FILIGREE_HAS_BSR
                               Format<BsrMatrix>,
 #endif
-                              Format<CrsKernelMatrix>, Format<CooMatrix>, Format<EllMatrix>,
+                              Format<WrappedCrsMatrix>, Format<CooMatrix>, Format<EllMatrix>,
                               Format<SellMatrix>, Format<HybMatrix>, Format<HecMatrix>, Format<JdsMatrix>,
                               Format<DiaMatrix>, Format<CdsMatrix>, Format<BellMatrix>>;
 

@@ -8,12 +8,12 @@
 #include "filigree/core/error.hpp"
 #include "filigree/core/matrix_traits.hpp"
 #include "filigree/core/mode.hpp"
-#include "filigree/core/multi_vector.hpp"
 #include "filigree/core/region.hpp"
 #include "filigree/core/scalar.hpp"
-#include "filigree/core/scale.hpp"
-#include "filigree/core/spmv_operands.hpp"
 #include "filigree/formats.hpp"
+#include "filigree/product/multi_vector.hpp"
+#include "filigree/product/operands.hpp"
+#include "filigree/product/scale.hpp"
 
 namespace Filigree {
 namespace Impl {
@@ -27,13 +27,13 @@ void check_spmv(Mode mode, const Matrix& A, const XView& x, const YView& y) {
   using Traits = MatrixTraits<Matrix>;
   const auto describe = [&]() {
     std::ostringstream text;
-    text << "A is " << Traits::rows(A) << " x " << Traits::columns(A) << ", mode is "
+    text << "A is " << Traits::num_rows(A) << " x " << Traits::num_cols(A) << ", mode is "
          << static_cast<char>(mode) << ", x is " << x.extent(0) << " x " << column_count(x) << ", y is "
          << y.extent(0) << " x " << column_count(y);
     return text.str();
   };
-  const std::int64_t x_rows = is_transpose(mode) ? Traits::rows(A) : Traits::columns(A);
-  const std::int64_t y_rows = is_transpose(mode) ? Traits::columns(A) : Traits::rows(A);
+  const std::int64_t x_rows = is_transpose(mode) ? Traits::num_rows(A) : Traits::num_cols(A);
+  const std::int64_t y_rows = is_transpose(mode) ? Traits::num_cols(A) : Traits::num_rows(A);
   if (static_cast<std::int64_t>(x.extent(0)) != x_rows || static_cast<std::int64_t>(y.extent(0)) != y_rows ||
       column_count(x) != column_count(y))
     fail<std::invalid_argument>("Filigree::spmv: the extents do not fit: ", describe(), "; x must have ",
@@ -101,18 +101,18 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> spmv(const E
   if (y.extent(0) == 0 || Impl::column_count(y) == 0) return;
   Impl::ScopedRegion region(region_name);
 
-  const auto wide_alpha = Impl::narrow<accumulator_type>(alpha);
-  const auto wide_beta = Impl::narrow<accumulator_type>(beta);
+  const auto wide_alpha = Impl::convert_scalar<accumulator_type>(alpha);
+  const auto wide_beta = Impl::convert_scalar<accumulator_type>(beta);
   const auto y_vector = Impl::multi_vector(y);
   const int columns = static_cast<int>(Impl::column_count(y));
-  if (wide_alpha == accumulator_type(0) || MatrixTraits<Matrix>::entries(A) == 0) {
+  if (wide_alpha == accumulator_type(0) || MatrixTraits<Matrix>::nnz(A) == 0) {
     Impl::scale(exec, wide_beta, y_vector, static_cast<std::int64_t>(y.extent(0)), columns);
     return;
   }
 
   if constexpr (Impl::is_kokkos_kernels_matrix_v<Matrix>) {
-    if constexpr (Impl::kokkos_kernels_take_v<ExecutionSpace, Matrix, XView, YView>)
-      if (Impl::kokkos_kernels_can<Matrix>(mode, x, y)) {
+    if constexpr (Impl::kokkos_kernels_accept_v<ExecutionSpace, Matrix, XView, YView>)
+      if (Impl::kokkos_kernels_are_right<Matrix>(mode, x, y)) {
         Impl::kokkos_kernels_spmv(exec, mode, wide_alpha, A, x, wide_beta, y);
         return;
       }
@@ -120,10 +120,10 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> spmv(const E
   const auto x_view = Impl::multi_vector(x);
   const Impl::MultiVector<const x_type> x_vector{x_view.data, x_view.row_bytes, x_view.column_stride};
   const auto launch = [&](auto most_columns, int first, int count) {
-    using Operands = Impl::SpmvOperands<typename MatrixTraits<Matrix>::value_type, x_type, y_type,
-                                        decltype(most_columns)::value>;
+    using Operands = Impl::ProductOperands<typename MatrixTraits<Matrix>::value_type, x_type, y_type,
+                                           decltype(most_columns)::value>;
     Impl::spmv_kernel(
-        exec, mode, A,
+        exec, region_name, mode, A,
         Operands{x_vector.from_column(first), y_vector.from_column(first), count, wide_alpha, wide_beta});
   };
   int column = 0;

@@ -5,17 +5,14 @@
 #include <cmath>
 #include <cstdint>
 
-#include <filigree/core/row_map.hpp>
+#include <filigree/conversion/build_crs.hpp>
+#include <filigree/core/random.hpp>
 
 namespace FiligreePerf {
 
-/// A number in [0, 1) that depends on the seed alone (the finalizer of SplitMix64).
+/// A number in [0, 1) that depends on the seed alone.
 KOKKOS_INLINE_FUNCTION double random_number(std::uint64_t seed) {
-  seed += 0x9e3779b97f4a7c15u;
-  seed = (seed ^ (seed >> 30)) * 0xbf58476d1ce4e5b9u;
-  seed = (seed ^ (seed >> 27)) * 0x94d049bb133111ebu;
-  seed ^= seed >> 31;
-  return static_cast<double>(seed >> 11) / 9007199254740992.0;
+  return static_cast<double>(Filigree::Impl::random_bits(seed) >> 11) / 9007199254740992.0;
 }
 
 /// Rows of random columns: entry k of a row of n lies anywhere in the k-th of n equal parts of the columns,

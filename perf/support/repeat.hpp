@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <limits>
 
+#include <filigree/conversion/build_crs.hpp>
 #include <filigree/core/error.hpp>
-#include <filigree/core/row_map.hpp>
 
 namespace FiligreePerf {
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <complex>
 #include <filigree/core/mode.hpp>
-#include <filigree/core/multi_vector.hpp>
 #include <filigree/core/scalar.hpp>
 #include <filigree/formats.hpp>
+#include <filigree/product/multi_vector.hpp>
 #include <limits>
 #include <set>
 
@@ -27,7 +27,7 @@ static_assert(std::is_same<real_t<const Cd>, double>::value, "");
 static_assert(std::is_same<decltype(widen<Cd>(1.0f)), double>::value, "a real number stays real");
 static_assert(std::is_same<decltype(widen<double>(1.0f)), double>::value, "");
 static_assert(std::is_same<decltype(widen<Cd>(Cf())), Cd>::value, "");
-static_assert(std::is_same<decltype(narrow<Cf>(1.0)), Cf>::value, "");
+static_assert(std::is_same<decltype(convert_scalar<Cf>(1.0)), Cf>::value, "");
 static_assert(std::is_same<decltype(conjugate_if<true>(1.0f)), float>::value, "");
 static_assert(!is_transpose(Filigree::Mode::NoTranspose) && !is_conjugate(Filigree::Mode::NoTranspose), "");
 static_assert(is_transpose(Filigree::Mode::Transpose) && !is_conjugate(Filigree::Mode::Transpose), "");
@@ -38,9 +38,9 @@ static_assert(is_transpose(Filigree::Mode::ConjugateTranspose) &&
 
 TEST(Scalar, NarrowsAndWidens) {
   EXPECT_EQ(widen<Cd>(Cf(1.5f, -2.5f)), Cd(1.5, -2.5));
-  EXPECT_EQ(narrow<Cf>(Cd(1.5, -2.5)), Cf(1.5f, -2.5f));
-  EXPECT_EQ(narrow<Cf>(1.5), Cf(1.5f, 0.0f));
-  EXPECT_EQ(narrow<float>(0.1), 0.1f);
+  EXPECT_EQ(convert_scalar<Cf>(Cd(1.5, -2.5)), Cf(1.5f, -2.5f));
+  EXPECT_EQ(convert_scalar<Cf>(1.5), Cf(1.5f, 0.0f));
+  EXPECT_EQ(convert_scalar<float>(0.1), 0.1f);
   EXPECT_EQ(conjugate_if<true>(Cd(1, 2)), Cd(1, -2));
   EXPECT_EQ(conjugate_if<false>(Cd(1, 2)), Cd(1, 2));
   EXPECT_EQ(conjugate_if<true>(-2.0), -2.0);

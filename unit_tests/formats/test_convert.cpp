@@ -18,10 +18,10 @@ class RoundTrip : public testing::Test {
   static void expect_same(const HostMatrix<Scalar>& host, int block_size, const std::string& name) {
     for_each_variant<Case>(host, block_size, [&](const std::string& variant, const auto& A) {
       SCOPED_TRACE(variant + ", " + name + ", block size " + std::to_string(block_size));
-      EXPECT_EQ(Case::Traits::rows(A), host.row_count());
-      EXPECT_EQ(Case::Traits::columns(A), host.columns);
-      if (Case::Traits::counts_entries) {
-        EXPECT_EQ(Case::Traits::entries(A), host.entry_count());
+      EXPECT_EQ(Case::Traits::num_rows(A), host.row_count());
+      EXPECT_EQ(Case::Traits::num_cols(A), host.columns);
+      if (Case::Traits::counts_nnz) {
+        EXPECT_EQ(Case::Traits::nnz(A), host.nnz());
       }
       const auto again = host_matrix(Filigree::to_crs(A));
       if (keeps_entries_v<Case>)
@@ -223,7 +223,7 @@ template <class Options>
 bool is_plain_crs(const Options&) {
   return false;
 }
-bool is_plain_crs(const Filigree::CrsKernelOptions& options) {
+bool is_plain_crs(const Filigree::WrappedCrsOptions& options) {
   return options.kernel == Filigree::CrsKernel::lanes;
 }
 
@@ -289,7 +289,7 @@ TYPED_TEST(Convert, RefusesMoreThanSizeTypeCountsBeforeItAllocates) {
 TYPED_TEST(Convert, StorageBytesAreThoseOfItsViews) {
   if (is_kokkos_kernels_v<TypeParam>) GTEST_SKIP() << "A class of Kokkos Kernels.";
   const auto crs = device_crs(block_banded<double>(5000, 4000, 1));
-  const double shared = std::is_same<typename TypeParam::Options, Filigree::CrsKernelOptions>::value
+  const double shared = std::is_same<typename TypeParam::Options, Filigree::WrappedCrsOptions>::value
                             ? Filigree::Impl::crs_bytes(crs)
                             : 0.0;
   for (const auto& variant : all_variants<TypeParam>()) {
@@ -346,11 +346,11 @@ TEST(ConvertOptions, RefuseWhatMakesNoSense) {
     sell.lanes_per_row = lanes;
     EXPECT_TRUE(holds(refused_options<Filigree::SellMatrix>(sell),
                       {"convert<SellMatrix>", "lanes_per_row is " + std::to_string(lanes)}));
-    Filigree::CrsKernelOptions crs;
+    Filigree::WrappedCrsOptions crs;
     crs.kernel = Filigree::CrsKernel::lanes;
     crs.lanes_per_row = lanes;
-    EXPECT_TRUE(holds(refused_options<Filigree::CrsKernelMatrix>(crs),
-                      {"convert<CrsKernelMatrix>", "lanes_per_row is " + std::to_string(lanes)}));
+    EXPECT_TRUE(holds(refused_options<Filigree::WrappedCrsMatrix>(crs),
+                      {"convert<WrappedCrsMatrix>", "lanes_per_row is " + std::to_string(lanes)}));
   }
   for (const int lanes : {0, 16, 48, 2048}) {
     Filigree::EllOptions ell;
@@ -395,10 +395,10 @@ TYPED_TEST(Convert, RefillRefusesOtherPatterns) {
   auto fewer = host;
   fewer.rows[4].pop_back();
   const auto count = [](const HostMatrix<double>& matrix) {
-    return std::to_string(matrix.entry_count()) + (TypeParam::Traits::counts_entries ? " entries" : "");
+    return std::to_string(matrix.nnz()) + (TypeParam::Traits::counts_nnz ? " entries" : "");
   };
   EXPECT_TRUE(holds(refused(fewer), {"Filigree::refill"}));
-  if (TypeParam::Traits::counts_entries) {
+  if (TypeParam::Traits::counts_nnz) {
     EXPECT_TRUE(holds(refused(fewer), {count(fewer).substr(0, 2), count(host)}));
   }
   auto moved = host;

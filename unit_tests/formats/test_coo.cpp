@@ -23,7 +23,7 @@ struct Triplets {
   explicit Triplets(const HostMatrix<double>& host) {
     std::vector<std::size_t> next(host.rows.size(), 0);
     Random random(17);
-    for (std::int64_t left = host.entry_count(); left > 0;) {
+    for (std::int64_t left = host.nnz(); left > 0;) {
       const auto row = static_cast<std::size_t>(random.below(host.row_count()));
       if (next[row] == host.rows[row].size()) continue;
       const auto& entry = host.rows[row][next[row]++];
@@ -179,7 +179,7 @@ TEST(VeryLongRow, IsSummedWhole) {
           multiplies<Kokkos::LayoutLeft>(A, host, Product<double>{Mode::NoTranspose, 1.5, 0.5, columns}));
   };
   expect_right(Filigree::convert<Filigree::CooMatrix>(crs));
-  const auto balanced = Filigree::convert<Filigree::CrsKernelMatrix>(crs);
+  const auto balanced = Filigree::convert<Filigree::WrappedCrsMatrix>(crs);
   EXPECT_EQ(balanced.long_row_count, 2);  // also on a host, as a GPU may multiply what was converted there
   expect_right(balanced);
   expect_right(Filigree::convert<Filigree::HybMatrix>(crs));
@@ -194,7 +194,7 @@ TEST(ManyShares, MultiplyEveryRowOnce) {
   for (std::size_t row = 0; row < 4000; ++row)
     for (std::int64_t i = row == 1500 || row == 3999 ? 550000 : random.below(9); i > 0; --i)
       host.rows[row].push_back({random.below(1000), random.value<double>()});
-  ASSERT_GT(host.entry_count(), 1 << 20);
+  ASSERT_GT(host.nnz(), 1 << 20);
   const auto crs = device_crs(host);
   const auto expect_right = [&](const auto& A) {
     for (const int columns : {0, 3})
@@ -202,7 +202,7 @@ TEST(ManyShares, MultiplyEveryRowOnce) {
           multiplies<Kokkos::LayoutLeft>(A, host, Product<double>{Mode::NoTranspose, 1.5, 0.5, columns}));
   };
   expect_right(Filigree::convert<Filigree::CooMatrix>(crs));
-  expect_right(Filigree::convert<Filigree::CrsKernelMatrix>(crs));
+  expect_right(Filigree::convert<Filigree::WrappedCrsMatrix>(crs));
 }
 
 template <class Scalar>
@@ -220,9 +220,9 @@ TYPED_TEST(RowsInShares, MayEndAnywhere) {
                                   63, 64, 65, 255, 256, 257, 511, 513, 2047, 2048, 2049};
   const std::int64_t columns = 20000;
   Random random(23);
-  for (const std::int64_t entry_count : {30000, 1 << 20, (1 << 20) + 2048}) {
+  for (const std::int64_t nnz : {30000, 1 << 20, (1 << 20) + 2048}) {
     HostMatrix<Scalar> host(0, columns);
-    for (std::int64_t left = entry_count; left > 0;) {
+    for (std::int64_t left = nnz; left > 0;) {
       const std::int64_t length = std::min(left, lengths[random.below(22)]);
       host.rows.emplace_back();
       for (std::int64_t i = 0; i < length; ++i)
@@ -230,26 +230,25 @@ TYPED_TEST(RowsInShares, MayEndAnywhere) {
       left -= length;
       if (host.rows.size() == 10) host.rows.resize(20000);
     }
-    ASSERT_EQ(host.entry_count(), entry_count);
+    ASSERT_EQ(host.nnz(), nnz);
     const auto crs = device_crs(host);
     const auto wide_crs = device_crs<WideCrs>(host);
     const auto coo = Filigree::convert<Filigree::CooMatrix>(crs);
-    const auto balanced = Filigree::convert<Filigree::CrsKernelMatrix>(crs);
+    const auto balanced = Filigree::convert<Filigree::WrappedCrsMatrix>(crs);
     const auto wide_coo = Filigree::convert<Filigree::CooMatrix>(wide_crs);
-    const auto wide_balanced = Filigree::convert<Filigree::CrsKernelMatrix>(wide_crs);
+    const auto wide_balanced = Filigree::convert<Filigree::WrappedCrsMatrix>(wide_crs);
     for (const Mode mode : {Mode::NoTranspose, Mode::Conjugate})
-      for (const int columns_of_x : {0, entry_count < 100000 ? 18 : 2}) {
+      for (const int columns_of_x : {0, nnz < 100000 ? 18 : 2}) {
         const Product<Scalar> product{mode, other_factor<Scalar>(1.5), other_factor<Scalar>(0.5),
                                       columns_of_x};
         auto x = Random(5).vectors<Scalar>(columns, std::max(columns_of_x, 1));
         for (std::int64_t c = 0; c < x.columns; ++c)
           x(7, c) = x(15000 + c, c) = infinity<Scalar>();
         const auto expected = expect_product(host, product, x);
-        EXPECT_TRUE(multiplies_as_expected<Kokkos::LayoutLeft>(coo, product, expected)) << entry_count;
-        EXPECT_TRUE(multiplies_as_expected<Kokkos::LayoutLeft>(balanced, product, expected)) << entry_count;
-        EXPECT_TRUE(multiplies_as_expected<Kokkos::LayoutLeft>(wide_coo, product, expected)) << entry_count;
-        EXPECT_TRUE(multiplies_as_expected<Kokkos::LayoutLeft>(wide_balanced, product, expected))
-            << entry_count;
+        EXPECT_TRUE(multiplies_as_expected<Kokkos::LayoutLeft>(coo, product, expected)) << nnz;
+        EXPECT_TRUE(multiplies_as_expected<Kokkos::LayoutLeft>(balanced, product, expected)) << nnz;
+        EXPECT_TRUE(multiplies_as_expected<Kokkos::LayoutLeft>(wide_coo, product, expected)) << nnz;
+        EXPECT_TRUE(multiplies_as_expected<Kokkos::LayoutLeft>(wide_balanced, product, expected)) << nnz;
       }
   }
 }
@@ -272,15 +271,15 @@ TEST(SmallMatrix, IsOneKernel) {
     EXPECT_EQ(recorder.events().kernels.size(), kernels);
   };
   expect_kernels(Filigree::convert<Filigree::CooMatrix>(crs), 1);
-  expect_kernels(Filigree::convert<Filigree::CrsKernelMatrix>(crs), 1);
+  expect_kernels(Filigree::convert<Filigree::WrappedCrsMatrix>(crs), 1);
   host.rows[450].resize(2049, {3, 1.0});
   const auto with_long_row = device_crs(host);
   expect_kernels(Filigree::convert<Filigree::CooMatrix>(with_long_row), 1);
-  expect_kernels(Filigree::convert<Filigree::CrsKernelMatrix>(with_long_row), 1);
+  expect_kernels(Filigree::convert<Filigree::WrappedCrsMatrix>(with_long_row), 1);
   host.rows[450].resize((1 << 20) + 1, {3, 1.0});
   const auto large = device_crs(host);
   expect_kernels(Filigree::convert<Filigree::CooMatrix>(large), 2);
-  expect_kernels(Filigree::convert<Filigree::CrsKernelMatrix>(large), 2);
+  expect_kernels(Filigree::convert<Filigree::WrappedCrsMatrix>(large), 2);
 }
 
 template <class Sum>
@@ -317,8 +316,8 @@ TEST(RowsCutOnce, AreJoinedByTheirShares) {
   for (std::size_t row = 0; row < 1400; ++row)
     for (std::int64_t i = 0; i < lengths[row % 4]; ++i)
       host.rows[row].push_back({random.below(1000), random.value<double>()});
-  ASSERT_GT(host.entry_count(), 1 << 20);
-  const auto balanced = Filigree::convert<Filigree::CrsKernelMatrix>(device_crs(host));
+  ASSERT_GT(host.nnz(), 1 << 20);
+  const auto balanced = Filigree::convert<Filigree::WrappedCrsMatrix>(device_crs(host));
   EXPECT_GT(balanced.cut_row_count, 0);
   EXPECT_EQ(balanced.long_row_count, 0);
   for (const int columns : {0, 16, 0, 3})
@@ -327,7 +326,7 @@ TEST(RowsCutOnce, AreJoinedByTheirShares) {
   for (std::size_t row = 0; row < 1400; row += 8)
     for (auto& entry : host.rows[row])
       entry.value = ones_alone;
-  const auto with_nan = Filigree::convert<Filigree::CrsKernelMatrix>(device_crs(host));
+  const auto with_nan = Filigree::convert<Filigree::WrappedCrsMatrix>(device_crs(host));
   const View1<double, Kokkos::LayoutLeft> x("x", 1000);
   const View1<double, Kokkos::LayoutLeft> y("y", 1400);
   Kokkos::deep_copy(x, 1.0);
@@ -357,7 +356,7 @@ TEST(OwnCarry, KeepsProductsApart) {
   const auto crs = device_crs(host);
   expect_right_on_two_instances(Filigree::convert<Filigree::CooMatrix>(crs), host);
   expect_right_on_two_instances(Filigree::convert<Filigree::HybMatrix>(crs), host);
-  expect_right_on_two_instances(Filigree::convert<Filigree::CrsKernelMatrix>(crs), host);
+  expect_right_on_two_instances(Filigree::convert<Filigree::WrappedCrsMatrix>(crs), host);
 }
 
 }  // namespace FiligreeTest

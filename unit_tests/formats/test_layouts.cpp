@@ -88,7 +88,8 @@ TEST(CooLayout, IsThatOfTheDrawing) {
 
 TEST(CrsKernelLayout, IsThatOfTheDrawing) {
   const auto crs = example();
-  const auto A = Filigree::convert<Filigree::CrsKernelMatrix>(crs, any_padding<Filigree::CrsKernelOptions>());
+  const auto A =
+      Filigree::convert<Filigree::WrappedCrsMatrix>(crs, any_padding<Filigree::WrappedCrsOptions>());
   EXPECT_EQ(A.values.data(), crs.values.data());
   EXPECT_EQ(A.crs.graph.entries.data(), crs.graph.entries.data());
   EXPECT_EQ(A.crs.graph.row_map.data(), crs.graph.row_map.data());
@@ -196,10 +197,10 @@ TEST(HecLayout, IsThatOfTheDrawing) {
   EXPECT_EQ(A.width(), 2);
   EXPECT_EQ(first(host_list(A.ell.values), 4), (Doubles{3, 0, 2, 1}));
   EXPECT_EQ(host_list(A.ell.row_lengths), (Ints{2, 0, 3, 2}));
-  EXPECT_EQ(host_list(A.overflow_rows), (Ints{2}));
-  EXPECT_EQ(host_list(A.overflow_row_map), (Ints{0, 1}));
-  EXPECT_EQ(host_list(A.overflow_entries), (Ints{3}));
-  EXPECT_EQ(host_list(A.overflow_values), (Doubles{1}));
+  EXPECT_EQ(host_list(A.excess_rows), (Ints{2}));
+  EXPECT_EQ(host_list(A.excess_row_map), (Ints{0, 1}));
+  EXPECT_EQ(host_list(A.excess_entries), (Ints{3}));
+  EXPECT_EQ(host_list(A.excess_values), (Doubles{1}));
   EXPECT_EQ(A.numLongRows(), 0);
 }
 
@@ -210,9 +211,9 @@ TEST(HecLayout, PutsLongRowsFirst) {
   options.long_row = 1;
   const auto A = Filigree::convert<Filigree::HecMatrix>(example(), options);
   EXPECT_EQ(A.numLongRows(), 1);
-  EXPECT_EQ(host_list(A.overflow_rows), (Ints{2, 0, 3}));
-  EXPECT_EQ(host_list(A.overflow_row_map), (Ints{0, 2, 3, 4}));
-  EXPECT_EQ(host_list(A.overflow_entries), (Ints{2, 3, 2, 3}));
+  EXPECT_EQ(host_list(A.excess_rows), (Ints{2, 0, 3}));
+  EXPECT_EQ(host_list(A.excess_row_map), (Ints{0, 2, 3, 4}));
+  EXPECT_EQ(host_list(A.excess_entries), (Ints{2, 3, 2, 3}));
 }
 
 TEST(RowHistogram, CountsShortAndLongRowsOfManyTeams) {
@@ -367,9 +368,9 @@ TEST(CdsLayout, HasNoDiagonalsWithoutEntries) {
 
 // A slice of more than 2^31 entries, without the memory that it would take.
 TEST(SellLayout, CountsPlacesOfASliceIn64Bits) {
-  const Filigree::Impl::StridedRun<double, int, int, int> whole{nullptr, nullptr, 32768, 70000};
+  const Filigree::Impl::StridedEntries<double, int, int, int> whole{nullptr, nullptr, 32768, 70000};
   EXPECT_EQ(whole.place(69999), std::int64_t(69999) * 32768);
-  const Filigree::Impl::ShortRun<double, int> run{nullptr, nullptr, nullptr, 0, 32768, 70000};
+  const Filigree::Impl::ShortColumnEntries<double, int> run{nullptr, nullptr, nullptr, 0, 32768, 70000};
   EXPECT_EQ(run.place(69999), std::int64_t(69999) * 32768);
   EXPECT_EQ(run.with_short_columns().place(69999), std::int64_t(69999) * 32768);
 }

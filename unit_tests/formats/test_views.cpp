@@ -188,7 +188,7 @@ TYPED_TEST(Views, WithRowsTooFarApartAreRefused) {
   // Nothing reads it, so there need not be so much memory.
   const Kokkos::View<const double*, Kokkos::LayoutStride, typename ExecutionSpace::device_type> far(
       y.data(), Kokkos::LayoutStride(23, std::size_t(1) << 28));
-  if constexpr (TypeParam::Traits::counts_entries) {
+  if constexpr (TypeParam::Traits::counts_nnz) {
     const std::string error =
         message<std::invalid_argument>([&]() { Filigree::spmv("N", 1.0, A, far, 0.0, y); });
     EXPECT_TRUE(holds(error, {"Filigree::spmv", "rows of x are 2147483648 bytes apart", "2147483647"}));

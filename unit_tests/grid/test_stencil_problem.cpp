@@ -93,13 +93,13 @@ void expect_right(const Cells& cells, const Stencil& stencil, int dof, const Coe
   const auto expected = brute_force(cells, stencil, dof, coefficients, boundaries);
   EXPECT_EQ(problem.numRows(), expected.matrix.row_count());
   EXPECT_EQ(problem.dof(), dof);
-  EXPECT_EQ(problem.nnz(), expected.matrix.entry_count());
+  EXPECT_EQ(problem.nnz(), expected.matrix.nnz());
   const auto crs = problem.template crs<Crs<double>>();
   // Entry by entry, in the order of the columns: the rows of the CRS are sorted.
   EXPECT_EQ(host_matrix(crs), expected.matrix);
   const auto cds = problem.template cds<Cds>();
   EXPECT_EQ(host_matrix(Filigree::to_crs(cds)), canonical(expected.matrix));
-  EXPECT_EQ(cds.nnz(), expected.matrix.entry_count());
+  EXPECT_EQ(cds.nnz(), expected.matrix.nnz());
   EXPECT_EQ(cds.block_size(), dof);
   // The same matrix, diagonal by diagonal, as the conversion makes.
   Filigree::CdsOptions options;

@@ -159,7 +159,7 @@ void for_each_variant(const HostMatrix<typename Case::Scalar>& host, int block_s
 
 /// Whether the blocks of a format are multiplied whole and must divide the matrix: BSR.
 template <class Case>
-constexpr bool dense_blocks_v = has_block_size_v<typename Case::Options> && !Case::Traits::counts_entries;
+constexpr bool dense_blocks_v = has_block_size_v<typename Case::Options> && !Case::Traits::counts_nnz;
 
 /// The largest block size of a format that has blocks.
 template <class Case>

@@ -40,7 +40,7 @@ struct HostMatrix {
       : columns(columns_), rows(static_cast<std::size_t>(row_count)) {}
 
   std::int64_t row_count() const { return static_cast<std::int64_t>(rows.size()); }
-  std::int64_t entry_count() const {
+  std::int64_t nnz() const {
     std::int64_t count = 0;
     for (const auto& row : rows)
       count += static_cast<std::int64_t>(row.size());

@@ -78,12 +78,12 @@ TEST(ByteModel, HasLongRowsWaitWhereOneLaneTakesThem) {
     for (std::int64_t k = 0; k < (row == 77 ? 15000 : 3); ++k)
       host.rows[row].push_back({k, 1.0});
   const ByteModel model = model_of(device_crs(host), h200());
-  Filigree::CrsKernelOptions lanes;
+  Filigree::WrappedCrsOptions lanes;
   lanes.kernel = Filigree::CrsKernel::lanes;
   const double one_lane = model.predict(lanes).seconds;
   lanes.lanes_per_row = 32;
   const double warp = model.predict(lanes).seconds;
-  const double balanced = model.predict(Filigree::CrsKernelOptions()).seconds;
+  const double balanced = model.predict(Filigree::WrappedCrsOptions()).seconds;
   EXPECT_GT(one_lane, 15000 * 100e-9);
   EXPECT_LT(warp, one_lane / 10);
   EXPECT_LT(balanced, warp);
@@ -112,7 +112,7 @@ TEST(ByteModel, HidesPartOfTheLongestRowWhereItComesFirst) {
     return model_of(device_crs(host), slow).predict(options).seconds;
   };
   const Filigree::JdsOptions jds;
-  Filigree::CrsKernelOptions lanes;
+  Filigree::WrappedCrsOptions lanes;
   lanes.kernel = Filigree::CrsKernel::lanes;
   // 200 entries of about 0.2 us more are added to the time of CRS, and lie beside that of JDS.
   EXPECT_LT(seconds(205, jds) - seconds(5, jds), 0.5 * 200 * 0.25e-6);

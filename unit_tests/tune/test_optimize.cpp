@@ -112,7 +112,7 @@ TEST(Optimize, MultipliesInEveryModeAndRank) {
     const auto A = Filigree::optimize(device_crs(host), on_h200());
     EXPECT_EQ(A.numRows(), host.row_count());
     EXPECT_EQ(A.numCols(), host.columns);
-    EXPECT_EQ(A.nnz(), host.entry_count());
+    EXPECT_EQ(A.nnz(), host.nnz());
     for (const Mode mode : all_modes)
       for (const int columns : {0, 3})
         EXPECT_TRUE((multiplies<Layout>(A, host, Product<double>{mode, 2.5, -0.5, columns})))
@@ -156,7 +156,7 @@ TEST(Optimize, TakesBsrWhereBlocksAreFullAndNowhereElse) {
   const auto A = Filigree::optimize(device_crs(host), options);
   ASSERT_EQ(A.selection().picked, "bsr") << A.explain();
   EXPECT_EQ(A.selection().pick().block_size, 4);
-  EXPECT_EQ(A.nnz(), host.entry_count());
+  EXPECT_EQ(A.nnz(), host.nnz());
   EXPECT_TRUE((multiplies<Layout>(A, host, Product<double>{Mode::NoTranspose, 2.0, 0.5, 3})));
   const auto other = with_new_values(host, 8);
   Filigree::refill(A, device_crs(other));
@@ -358,7 +358,7 @@ TEST(AnyMatrix, IsEachFormat) {
     const Any A = in_format(device_crs(host), name, 2);
     EXPECT_EQ(A.numRows(), 200);
     EXPECT_EQ(A.numCols(), 150);
-    EXPECT_EQ(A.nnz(), host.entry_count());
+    EXPECT_EQ(A.nnz(), host.nnz());
     EXPECT_TRUE((multiplies<Layout>(A, host, Product<double>{Mode::NoTranspose, 2.0, 0.5, 2})));
     EXPECT_TRUE((multiplies<Layout>(A, host, Product<double>{Mode::Transpose, 2.0, 0.5, 0})));
     Filigree::refill(ExecutionSpace(), A, device_crs(other));
@@ -405,7 +405,7 @@ TEST(AnyMatrix, MultipliesWithoutFenceOrAllocation) {
 const void* carry_of(const Any& A) {
   return A.visit([](const auto& matrix) -> const void* {
     using Matrix = std::decay_t<decltype(matrix)>;
-    if constexpr (std::is_same_v<Matrix, Filigree::CrsKernelMatrix<double, int, Device, void, int>>)
+    if constexpr (std::is_same_v<Matrix, Filigree::WrappedCrsMatrix<double, int, Device, void, int>>)
       return matrix.carry.data();
     return nullptr;
   });

@@ -26,8 +26,8 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_where(std::int64_t low, std::int6
 
 /// The same where the number is probably near to low: looks at a few, in growing steps, before it searches.
 template <class Predicate>
-KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_where_near(std::int64_t low, std::int64_t high,
-                                                          const Predicate& holds) {
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_where_galloping(std::int64_t low, std::int64_t high,
+                                                               const Predicate& holds) {
   std::int64_t step = 1;
   while (low + step < high && !holds(low + step - 1)) {
     low += step;

@@ -23,15 +23,15 @@ struct MatrixTraits<Matrix, std::void_t<typename Matrix::options_type>> {
   using options_type = typename Matrix::options_type;
   static constexpr bool is_matrix = true;
   /// Whether entries() is the number of entries of the CRS that the matrix was made from.
-  static constexpr bool counts_entries = true;
+  static constexpr bool counts_nnz = true;
   /// Whether the entries of that CRS come back as they were: in their order, with duplicates and zeros.
   static constexpr bool keeps_entries = Matrix::keeps_entries;
 
   /// Short lower-case name of the format.
   static constexpr const char* name() { return Matrix::name(); }
-  static std::int64_t rows(const Matrix& A) { return static_cast<std::int64_t>(A.numRows()); }
-  static std::int64_t columns(const Matrix& A) { return static_cast<std::int64_t>(A.numCols()); }
-  static std::int64_t entries(const Matrix& A) { return static_cast<std::int64_t>(A.nnz()); }
+  static std::int64_t num_rows(const Matrix& A) { return static_cast<std::int64_t>(A.numRows()); }
+  static std::int64_t num_cols(const Matrix& A) { return static_cast<std::int64_t>(A.numCols()); }
+  static std::int64_t nnz(const Matrix& A) { return static_cast<std::int64_t>(A.nnz()); }
   /// Bytes of all Views.
   static std::size_t storage_bytes(const Matrix& A) { return A.storage_bytes(); }
 };

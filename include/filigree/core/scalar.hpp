@@ -61,7 +61,7 @@ KOKKOS_FORCEINLINE_FUNCTION T conjugate_if(const T& value) {
 
 /// value as the result type; a complex value into a real type is a mistake that does not compile.
 template <class To, class From>
-KOKKOS_FORCEINLINE_FUNCTION To narrow(const From& value) {
+KOKKOS_FORCEINLINE_FUNCTION To convert_scalar(const From& value) {
   if constexpr (is_complex_v<To> && is_complex_v<From>)
     return To(static_cast<real_t<To>>(value.real()), static_cast<real_t<To>>(value.imag()));
   else if constexpr (is_complex_v<To>)

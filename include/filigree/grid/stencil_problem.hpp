@@ -13,12 +13,12 @@
 #include <utility>
 #include <vector>
 
+#include "filigree/conversion/build_crs.hpp"
 #include "filigree/core/error.hpp"
 #include "filigree/core/launch.hpp"
+#include "filigree/core/random.hpp"
 #include "filigree/core/region.hpp"
-#include "filigree/core/row_map.hpp"
 #include "filigree/core/scalar.hpp"
-#include "filigree/formats/cds/cds_convert.hpp"
 #include "filigree/formats/cds/cds_matrix.hpp"
 
 namespace Filigree {
@@ -109,20 +109,11 @@ struct RandomCoefficients {
   std::uint64_t seed = 1;
 
   KOKKOS_INLINE_FUNCTION double operator()(std::int64_t cell, std::int64_t neighbour, int i, int j) const {
-    std::uint64_t state = mixed(seed);
+    std::uint64_t state = Impl::random_bits(seed);
     for (const std::int64_t argument : {cell, neighbour, std::int64_t(i), std::int64_t(j)})
-      state = mixed(state + static_cast<std::uint64_t>(argument));
+      state = Impl::random_bits(state + static_cast<std::uint64_t>(argument));
     const double number = static_cast<double>(state >> 11) / 4503599627370496.0 - 1.0;
     return cell == neighbour && i == j ? number + static_cast<double>(points) * dof : number;
-  }
-
- private:
-  /// The finaliser of SplitMix64 (Steele, Lea and Flood 2014).
-  static KOKKOS_INLINE_FUNCTION std::uint64_t mixed(std::uint64_t state) {
-    state += 0x9e3779b97f4a7c15u;
-    state = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9u;
-    state = (state ^ (state >> 27)) * 0x94d049bb133111ebu;
-    return state ^ (state >> 31);
   }
 };
 
@@ -284,7 +275,7 @@ struct StencilAssembly {
     for_each_neighbour(cell, [&](std::int64_t neighbour, const auto& coefficient) {
       for (int j = 0; j < dof; ++j, ++at) {
         crs_entries[at] = static_cast<Ordinal>(neighbour * dof + j);
-        crs_values[at] = narrow<Scalar>(coefficient(i, j));
+        crs_values[at] = convert_scalar<Scalar>(coefficient(i, j));
       }
     });
   }
@@ -298,7 +289,7 @@ struct StencilAssembly {
       while (static_cast<std::int64_t>(cds_offsets[d]) < neighbour - cell)
         ++d;
       for (int j = 0; j < dof; ++j)
-        cds_values[(d * dof + j) * rows + row] = narrow<Scalar>(coefficient(i, j));
+        cds_values[(d * dof + j) * rows + row] = convert_scalar<Scalar>(coefficient(i, j));
     });
   }
 
@@ -315,7 +306,7 @@ struct StencilAssembly {
       for (int j = 0; j < dof; ++j)
         sum -= coefficients(cell, -1, i, j) * value;
     }
-    right_hand_side[row] = narrow<Scalar>(sum);
+    right_hand_side[row] = convert_scalar<Scalar>(sum);
   }
 };
 
@@ -378,7 +369,7 @@ class StencilProblem {
     // By the distance of the neighbour's number: the rows of the CRS come out sorted.
     std::sort(m_points.begin(), m_points.end(),
               [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
-    look_at_all_places();
+    count_blocks_and_diagonals();
   }
 
   /// With the default coefficients.
@@ -477,7 +468,7 @@ class StencilProblem {
 
   /// Counts the blocks and finds the block diagonals. All cells as far from the ends of each axis have their
   /// neighbours at the same distances: one of each kind is looked at, and counts for all.
-  void look_at_all_places() {
+  void count_blocks_and_diagonals() {
     std::array<std::vector<std::pair<std::int64_t, std::int64_t>>, 3>
         kinds;  // a coordinate, how many are like it
     for (std::size_t axis = 0; axis < 3; ++axis) {

@@ -15,7 +15,7 @@
 #include <Kokkos_Core.hpp>
 #include <KokkosSparse_CrsMatrix.hpp>
 
-#include "filigree/core/check_crs.hpp"
+#include "filigree/conversion/check_crs.hpp"
 
 namespace Filigree {
 

@@ -56,16 +56,16 @@ class AnyMatrix {
 
   /// What was found, a matrix of the format that it names, and the entries of the CRS matrix that this was
   /// made from.
-  AnyMatrix(Selection selection, variant_type matrix, size_type entry_count)
-      : m_selection(std::move(selection)), m_matrix(std::move(matrix)), m_nnz(entry_count) {}
+  AnyMatrix(Selection selection, variant_type matrix, size_type nnz)
+      : m_selection(std::move(selection)), m_matrix(std::move(matrix)), m_nnz(nnz) {}
 
   ordinal_type numRows() const {
     return static_cast<ordinal_type>(
-        visit([](const auto& A) { return MatrixTraits<std::decay_t<decltype(A)>>::rows(A); }));
+        visit([](const auto& A) { return MatrixTraits<std::decay_t<decltype(A)>>::num_rows(A); }));
   }
   ordinal_type numCols() const {
     return static_cast<ordinal_type>(
-        visit([](const auto& A) { return MatrixTraits<std::decay_t<decltype(A)>>::columns(A); }));
+        visit([](const auto& A) { return MatrixTraits<std::decay_t<decltype(A)>>::num_cols(A); }));
   }
   /// Entries of the CRS matrix that it was made from.
   size_type nnz() const { return m_nnz; }

@@ -49,7 +49,7 @@ class ByteModel {
             int offset_bytes);
 
   Prediction predict(const CrsOptions&) const;
-  Prediction predict(const CrsKernelOptions& options) const;
+  Prediction predict(const WrappedCrsOptions& options) const;
   Prediction predict(const CooOptions&) const;
   Prediction predict(const EllOptions& options) const;
   Prediction predict(const SellOptions& options) const;
@@ -92,7 +92,7 @@ class ByteModel {
   template <class Bytes>
   EllPart ell_part(HybridWidth rule, std::int64_t width, const Bytes& bytes) const;
   Work work_of(const EllPart& part) const;
-  Prediction by_shares(const Kernel& kernel, double matrix_bytes, double conversion_reads) const;
+  Prediction by_chunks(const Kernel& kernel, double matrix_bytes, double conversion_reads) const;
   double moved_rows() const;
   SortedRows sorted_rows(std::int64_t window, int log2_lanes) const;
   Prediction of_diagonals(int block_size) const;

@@ -9,13 +9,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "filigree/conversion/block_diagonals.hpp"
+#include "filigree/conversion/crs_views.hpp"
+#include "filigree/conversion/row_lengths.hpp"
+#include "filigree/conversion/sort_rows.hpp"
 #include "filigree/core/binary_search.hpp"
-#include "filigree/core/check_crs.hpp"
 #include "filigree/core/launch.hpp"
 #include "filigree/core/region.hpp"
-#include "filigree/core/row_lengths.hpp"
-#include "filigree/core/sort_rows.hpp"
-#include "filigree/formats/cds/cds_convert.hpp"
 #include "filigree/formats/sell/sell_matrix.hpp"
 
 namespace Filigree {
@@ -395,7 +395,7 @@ struct EntrySamples {
 
   Views crs;
   std::int64_t row_count;
-  std::int64_t entry_count;
+  std::int64_t nnz;
   std::int64_t samples;
   std::int64_t elements_per_sector;
   std::int64_t* counts;
@@ -410,7 +410,7 @@ struct EntrySamples {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(Places, const std::int64_t i) const {
-    const std::int64_t entry = spread(i, samples, entry_count);
+    const std::int64_t entry = spread(i, samples, nnz);
     counts[Layout::places + 2 * i] = row_of(entry);
     counts[Layout::places + 2 * i + 1] = static_cast<std::int64_t>(crs.entries[entry]);
   }
@@ -419,12 +419,11 @@ struct EntrySamples {
     const std::int64_t sectors = (samples + per_sector_sample - 1) / per_sector_sample;
     const std::int64_t task = team.league_rank();
     if (task < sectors)
-      count_sector(team, spread(task * per_sector_sample, samples, entry_count));
+      count_sector(team, spread(task * per_sector_sample, samples, nnz));
     else
-      count_block(
-          team,
-          spread((task - sectors) / MatrixStatistics::largest_block * per_block_sample, samples, entry_count),
-          (task - sectors) % MatrixStatistics::largest_block + 1);
+      count_block(team,
+                  spread((task - sectors) / MatrixStatistics::largest_block * per_block_sample, samples, nnz),
+                  (task - sectors) % MatrixStatistics::largest_block + 1);
   }
 
  private:
@@ -434,7 +433,7 @@ struct EntrySamples {
 
   KOKKOS_INLINE_FUNCTION void count_sector(const member_type& team, std::int64_t entry) const {
     const std::int64_t begin = entry / near * near;
-    add(team, 0, begin, begin + near < entry_count ? near : entry_count - begin, entry, elements_per_sector);
+    add(team, 0, begin, begin + near < nnz ? near : nnz - begin, entry, elements_per_sector);
   }
 
   KOKKOS_INLINE_FUNCTION void count_block(const member_type& team, std::int64_t entry, std::int64_t b) const {
@@ -476,7 +475,7 @@ struct FarSamples {
   static constexpr std::int64_t teams_per_sample = gpu ? 32 : 1;
 
   Views crs;
-  std::int64_t entry_count;
+  std::int64_t nnz;
   std::int64_t samples;
   std::int64_t elements_per_sector;
   std::int64_t* counts;
@@ -487,11 +486,11 @@ struct FarSamples {
 
   KOKKOS_INLINE_FUNCTION void operator()(const member_type& team) const {
     const std::int64_t sample = team.league_rank() / teams_per_sample;
-    const std::int64_t entry = spread(sample, samples, entry_count);
+    const std::int64_t entry = spread(sample, samples, nnz);
     const std::int64_t sector =
         static_cast<std::int64_t>(crs.entries[entry]) / elements_per_sector * elements_per_sector;
     const std::int64_t window = entry / far * far;
-    const std::int64_t end = window + far < entry_count ? window + far : entry_count;
+    const std::int64_t end = window + far < nnz ? window + far : nnz;
     const std::int64_t begin = window + team.league_rank() % teams_per_sample * (far / teams_per_sample);
     const std::int64_t rest = end - begin < far / teams_per_sample ? end - begin : far / teams_per_sample;
     int count = 0;

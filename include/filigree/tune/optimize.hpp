@@ -66,7 +66,7 @@ template <class Any>
 bool stores_zeros(const Any& A) {
   return A.visit([&](const auto& matrix) {
     using Traits = MatrixTraits<std::decay_t<decltype(matrix)>>;
-    return !Traits::counts_entries && Traits::entries(matrix) != static_cast<std::int64_t>(A.nnz());
+    return !Traits::counts_nnz && Traits::nnz(matrix) != static_cast<std::int64_t>(A.nnz());
   });
 }
 

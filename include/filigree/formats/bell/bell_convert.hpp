@@ -4,12 +4,12 @@
 
 #include <cstdint>
 
+#include "filigree/conversion/block_columns.hpp"
+#include "filigree/conversion/check_crs.hpp"
+#include "filigree/conversion/dense_copy.hpp"
 #include "filigree/core/allocate_view.hpp"
 #include "filigree/core/binary_search.hpp"
-#include "filigree/core/block_columns.hpp"
 #include "filigree/core/block_size.hpp"
-#include "filigree/core/check_crs.hpp"
-#include "filigree/core/place_copy.hpp"
 #include "filigree/core/region.hpp"
 #include "filigree/formats/bell/bell_matrix.hpp"
 
@@ -46,9 +46,10 @@ struct BellPattern {
 
 /// The Places (core/place_copy.hpp) of a blocked ELL matrix.
 template <class Scalar, class Ordinal>
-struct BellPlaces {
+struct BellElements {
   using scalar_type = Scalar;
   using ordinal_type = Ordinal;
+  static constexpr bool is_dense = true;
   static constexpr bool rows_are_contiguous = false;
 
   Scalar* block_values;
@@ -59,7 +60,7 @@ struct BellPlaces {
   std::int64_t block_size;
 
   template <class Bell>
-  explicit BellPlaces(const Bell& bell)
+  explicit BellElements(const Bell& bell)
       : block_values(bell.values.data()),
         block_entries(bell.block_entries.data()),
         rows(static_cast<std::int64_t>(bell.numRows())),
@@ -84,12 +85,12 @@ struct BellPlaces {
     return (low * block_size + column - wanted * block_size) * rows + row;
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t place_count(std::int64_t) const {
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t element_count(std::int64_t) const {
     return block_width * block_size;
   }
   template <class Visit>
-  KOKKOS_INLINE_FUNCTION void for_each_place(const std::int64_t row, const std::int64_t first,
-                                             const std::int64_t end, const Visit& visit) const {
+  KOKKOS_INLINE_FUNCTION void for_each_element(const std::int64_t row, const std::int64_t first,
+                                               const std::int64_t end, const Visit& visit) const {
     const std::int64_t block_row = quotient<Ordinal>(row, block_size);
     std::int64_t k = quotient<Ordinal>(first, block_size);
     std::int64_t c = first - k * block_size;
@@ -103,6 +104,12 @@ struct BellPlaces {
     }
   }
 };
+
+/// Calls visit(layout) with the layout of the matrix.
+template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Visit>
+auto with_layout(const ExecutionSpace&, const BellMatrix<S, O, D, M, Z>& bell, const Visit& visit) {
+  return visit(BellElements<S, O>(bell));
+}
 
 /// convert<BellMatrix>, its input checked. Fences exec to learn the width.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
@@ -141,26 +148,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BellOpti
   pattern.block_entries = result.block_entries.data();
   Kokkos::parallel_for(label("list_blocks", name),
                        row_range<typename Pattern::List>(exec, pattern.block_rows), pattern);
-  fill_places(exec, "convert", name, BellPlaces<S, O>(result), crs);
-}
-
-/// The first row in which the patterns differ, or a number past all rows. Fences exec.
-template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
-std::int64_t first_different_row(const ExecutionSpace& exec, const BellMatrix<S, O, D, M, Z>& bell,
-                                 const Crs& crs) {
-  return first_different_row_of_places(exec, bell.name(), BellPlaces<S, O>(bell), crs);
-}
-
-/// refill, its input checked. One kernel.
-template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
-void refill_from_crs(const ExecutionSpace& exec, const BellMatrix<S, O, D, M, Z>& bell, const Crs& crs) {
-  fill_places(exec, "refill", bell.name(), BellPlaces<S, O>(bell), crs);
-}
-
-/// to_crs: the values that are not zero, by ascending column.
-template <class Crs, class ExecutionSpace, class S, class O, class D, class M, class Z>
-Crs convert_to_crs(const ExecutionSpace& exec, const BellMatrix<S, O, D, M, Z>& bell) {
-  return crs_of_places<Crs>(exec, bell.name(), BellPlaces<S, O>(bell), bell.numRows(), bell.numCols());
+  fill_dense(exec, "convert", name, BellElements<S, O>(result), crs);
 }
 
 }  // namespace Impl

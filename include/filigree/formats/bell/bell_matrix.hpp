@@ -7,6 +7,7 @@
 
 #include "filigree/core/convert_options.hpp"
 #include "filigree/core/kokkos_versions.hpp"
+#include "filigree/core/matrix_base.hpp"
 
 namespace Filigree {
 
@@ -47,63 +48,49 @@ struct BellOptions : ConvertOptions {
 /// The parameters are those of KokkosSparse::CrsMatrix. SizeType counts the values; places are computed in
 /// 64 bits.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
-class BellMatrix {
+class BellMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType> {
+  using base_type = MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
+
   static_assert(std::is_signed<Ordinal>::value,
                 "Filigree::BellMatrix: Ordinal must be signed, as padding has block column -1.");
 
  public:
-  using value_type = Scalar;
-  using ordinal_type = Ordinal;
-  using size_type = SizeType;
-  using memory_traits = MemoryTraits;
-  using execution_space = typename Device::execution_space;
-  using memory_space = typename Device::memory_space;
-  using device_type = Kokkos::Device<execution_space, memory_space>;
+  using typename base_type::device_type;
   using options_type = BellOptions;
   static constexpr bool keeps_entries = false;
 
-  using values_type = Kokkos::View<Scalar*, device_type, MemoryTraits>;
-  using entries_type = Kokkos::View<Ordinal*, device_type, MemoryTraits>;
+  using typename base_type::entries_type;
+  using typename base_type::values_type;
 
   static constexpr const char* name() { return "bell"; }
 
   /// A matrix without rows.
   BellMatrix() = default;
   /// Wraps Views that already hold a matrix as the class comment describes it; nothing is checked or copied.
-  BellMatrix(Ordinal rows, Ordinal columns, SizeType entry_count, int block_size, Ordinal block_width,
+  BellMatrix(Ordinal rows, Ordinal columns, SizeType nnz, int block_size, Ordinal block_width,
              values_type values_, entries_type block_entries_)
-      : values(values_),
+      : base_type(rows, columns, nnz),
+        values(values_),
         block_entries(block_entries_),
-        m_rows(rows),
-        m_columns(columns),
-        m_nnz(entry_count),
         m_block_size(block_size),
         m_block_width(block_width) {}
 
-  KOKKOS_INLINE_FUNCTION Ordinal numRows() const { return m_rows; }
-  KOKKOS_INLINE_FUNCTION Ordinal numCols() const { return m_columns; }
-  /// Entries of the CRS matrix that this one was made from, duplicates and explicit zeros included.
-  KOKKOS_INLINE_FUNCTION SizeType nnz() const { return m_nnz; }
   /// b.
   KOKKOS_INLINE_FUNCTION int block_size() const { return m_block_size; }
   /// Blocks of the longest row of blocks.
   KOKKOS_INLINE_FUNCTION Ordinal block_width() const { return m_block_width; }
   /// Rows of blocks, the last one included where it is smaller.
   KOKKOS_INLINE_FUNCTION Ordinal numBlockRows() const {
-    return static_cast<Ordinal>((static_cast<std::int64_t>(m_rows) + m_block_size - 1) / m_block_size);
+    return static_cast<Ordinal>((static_cast<std::int64_t>(this->numRows()) + m_block_size - 1) /
+                                m_block_size);
   }
   /// Bytes of all Views.
-  std::size_t storage_bytes() const {
-    return values.extent(0) * sizeof(Scalar) + block_entries.extent(0) * sizeof(Ordinal);
-  }
+  std::size_t storage_bytes() const { return Impl::bytes_of(values, block_entries); }
 
   values_type values;          ///< block_width * b * n
   entries_type block_entries;  ///< block_width * block rows block columns, -1 where padded
 
  private:
-  Ordinal m_rows = 0;
-  Ordinal m_columns = 0;
-  SizeType m_nnz = 0;
   int m_block_size = 1;
   Ordinal m_block_width = 0;
 };

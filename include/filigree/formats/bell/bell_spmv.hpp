@@ -9,8 +9,8 @@
 #include "filigree/core/launch.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/core/region.hpp"
-#include "filigree/core/spmv_operands.hpp"
 #include "filigree/formats/bell/bell_matrix.hpp"
+#include "filigree/product/operands.hpp"
 
 namespace Filigree {
 namespace Impl {
@@ -164,10 +164,9 @@ struct BellSpmvTranspose : BellProduct<ExecutionSpace, Bell, Operands, 0> {
 
 /// The product, everything checked and A with entries.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
-void spmv_kernel(const ExecutionSpace& exec, Mode mode, const BellMatrix<S, O, D, M, Z>& bell,
-                 const Operands& operands) {
+void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
+                 const BellMatrix<S, O, D, M, Z>& bell, const Operands& operands) {
   using Bell = BellMatrix<S, O, D, M, Z>;
-  static const std::string name = label("spmv", "bell");
   const auto policy =
       ProductLaunch<ExecutionSpace, Operands>::policy(exec, static_cast<std::int64_t>(bell.numRows()));
   if (is_transpose(mode)) operands.scale(exec, static_cast<std::int64_t>(bell.numCols()));

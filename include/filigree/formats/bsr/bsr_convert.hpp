@@ -6,10 +6,10 @@
 #include "filigree/formats/bsr/bsr_matrix.hpp"
 
 #if FILIGREE_HAS_BSR
-#include "filigree/core/block_columns.hpp"
-#include "filigree/core/place_copy.hpp"
+#include "filigree/conversion/block_columns.hpp"
+#include "filigree/conversion/build_crs.hpp"
+#include "filigree/conversion/dense_copy.hpp"
 #include "filigree/core/region.hpp"
-#include "filigree/core/row_map.hpp"
 
 namespace Filigree {
 namespace Impl {
@@ -39,9 +39,10 @@ struct BsrPattern {
 
 /// The Places (core/place_copy.hpp) of a BSR matrix, the blocks of whose rows are sorted.
 template <class Scalar, class Ordinal, class SizeType>
-struct BsrPlaces {
+struct BsrElements {
   using scalar_type = Scalar;
   using ordinal_type = Ordinal;
+  static constexpr bool is_dense = true;
   static constexpr bool rows_are_contiguous = true;
 
   std::int64_t block_size;
@@ -50,7 +51,7 @@ struct BsrPlaces {
   Scalar* block_values;
 
   template <class Bsr>
-  explicit BsrPlaces(const Bsr& bsr)
+  explicit BsrElements(const Bsr& bsr)
       : block_size(static_cast<std::int64_t>(bsr.blockDim())),
         row_map(bsr.graph.row_map.data()),
         entries(bsr.graph.entries.data()),
@@ -71,13 +72,13 @@ struct BsrPlaces {
            block_column * block_size;
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t place_count(std::int64_t row) const {
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t element_count(std::int64_t row) const {
     const std::int64_t block_row = quotient<Ordinal>(row, block_size);
     return static_cast<std::int64_t>(row_map[block_row + 1] - row_map[block_row]) * block_size;
   }
   template <class Visit>
-  KOKKOS_INLINE_FUNCTION void for_each_place(const std::int64_t row, const std::int64_t first,
-                                             const std::int64_t end, const Visit& visit) const {
+  KOKKOS_INLINE_FUNCTION void for_each_element(const std::int64_t row, const std::int64_t first,
+                                               const std::int64_t end, const Visit& visit) const {
     const std::int64_t block_row = quotient<Ordinal>(row, block_size);
     std::int64_t block = quotient<Ordinal>(first, block_size);
     std::int64_t c = first - block * block_size;
@@ -92,6 +93,13 @@ struct BsrPlaces {
     }
   }
 };
+
+/// Calls visit(layout) with the layout of the matrix.
+template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Visit>
+auto with_layout(const ExecutionSpace&, const KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>& bsr,
+                 const Visit& visit) {
+  return visit(BsrElements<S, O, Z>(bsr));
+}
 
 /// convert<BsrMatrix>, its input checked; on the device, unlike the constructor of the class. Duplicates are
 /// summed. Fences exec to learn the number of blocks.
@@ -136,30 +144,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BsrOptio
                        pattern);
   result = Bsr(label("bsr", "bsr"), static_cast<O>(block_rows), static_cast<O>(columns / b), blocks, values,
                row_map, entries, static_cast<O>(b));
-  fill_places(exec, "convert", "bsr", BsrPlaces<S, O, Z>(result), crs);
-}
-
-/// The first row in which the patterns differ, or a number past all rows. Fences exec.
-template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
-std::int64_t first_different_row(const ExecutionSpace& exec,
-                                 const KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>& A,
-                                 const Crs& crs) {
-  return first_different_row_of_places(exec, "bsr", BsrPlaces<S, O, Z>(A), crs);
-}
-
-/// refill, its input checked. One kernel.
-template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
-void refill_from_crs(const ExecutionSpace& exec,
-                     const KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>& A, const Crs& crs) {
-  fill_places(exec, "refill", "bsr", BsrPlaces<S, O, Z>(A), crs);
-}
-
-/// to_crs: the values that are not zero.
-template <class Crs, class ExecutionSpace, class S, class O, class D, class M, class Z>
-Crs convert_to_crs(const ExecutionSpace& exec,
-                   const KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>& A) {
-  return crs_of_places<Crs>(exec, "bsr", BsrPlaces<S, O, Z>(A), static_cast<O>(A.numRows() * A.blockDim()),
-                            static_cast<O>(A.numCols() * A.blockDim()));
+  fill_dense(exec, "convert", "bsr", BsrElements<S, O, Z>(result), crs);
 }
 
 }  // namespace Impl

@@ -18,7 +18,7 @@ struct BsrOptions : ConvertOptions {
 #if FILIGREE_HAS_BSR
 #include <KokkosSparse_BsrMatrix.hpp>
 
-#include "filigree/core/check_crs.hpp"
+#include "filigree/conversion/check_crs.hpp"
 #include "filigree/core/matrix_traits.hpp"
 #include "filigree/formats/crs/crs_matrix.hpp"
 
@@ -44,18 +44,18 @@ struct MatrixTraits<KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>> {
   using execution_space = typename matrix_type::execution_space;
   using options_type = BsrOptions;
   static constexpr bool is_matrix = true;
-  static constexpr bool counts_entries = false;
+  static constexpr bool counts_nnz = false;
   static constexpr bool keeps_entries = false;
 
   static constexpr const char* name() { return "bsr"; }
-  static std::int64_t rows(const matrix_type& A) {
+  static std::int64_t num_rows(const matrix_type& A) {
     return static_cast<std::int64_t>(A.numRows()) * static_cast<std::int64_t>(A.blockDim());
   }
-  static std::int64_t columns(const matrix_type& A) {
+  static std::int64_t num_cols(const matrix_type& A) {
     return static_cast<std::int64_t>(A.numCols()) * static_cast<std::int64_t>(A.blockDim());
   }
   /// All values of all blocks: the class keeps no count of what filled them.
-  static std::int64_t entries(const matrix_type& A) { return static_cast<std::int64_t>(A.values.extent(0)); }
+  static std::int64_t nnz(const matrix_type& A) { return static_cast<std::int64_t>(A.values.extent(0)); }
   static std::size_t storage_bytes(const matrix_type& A) {
     return static_cast<std::size_t>(Impl::crs_bytes(A));
   }

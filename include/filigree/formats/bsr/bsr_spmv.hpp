@@ -12,7 +12,7 @@
 #include "filigree/core/launch.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/core/region.hpp"
-#include "filigree/core/spmv_operands.hpp"
+#include "filigree/product/operands.hpp"
 
 namespace Filigree {
 namespace Impl {
@@ -39,7 +39,7 @@ struct BsrSpmv {
       : values(bsr.values.data()),
         entries(bsr.graph.entries.data()),
         row_map(bsr.graph.row_map.data()),
-        rows(MatrixTraits<Bsr>::rows(bsr)),
+        rows(MatrixTraits<Bsr>::num_rows(bsr)),
         block_size(static_cast<std::int64_t>(bsr.blockDim())),
         operands(operands_) {}
 
@@ -69,14 +69,13 @@ struct BsrSpmv {
 
 /// The product where Kokkos Kernels do not take it (crs_spmv.hpp), everything checked and A with entries.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
-void spmv_kernel(const ExecutionSpace& exec, Mode mode,
+void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>& A, const Operands& operands) {
   using Bsr = KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>;
-  static const std::string name = label("spmv", "bsr");
-  if (is_transpose(mode)) operands.scale(exec, MatrixTraits<Bsr>::columns(A));
+  if (is_transpose(mode)) operands.scale(exec, MatrixTraits<Bsr>::num_cols(A));
   with_mode<std::remove_const_t<S>>(mode, [&](auto transpose, auto conjugate) {
     Kokkos::parallel_for(
-        name, ProductLaunch<ExecutionSpace, Operands>::policy(exec, MatrixTraits<Bsr>::rows(A)),
+        name, ProductLaunch<ExecutionSpace, Operands>::policy(exec, MatrixTraits<Bsr>::num_rows(A)),
         BsrSpmv<ExecutionSpace, Bsr, Operands, decltype(transpose)::value, decltype(conjugate)::value>(
             A, operands));
   });

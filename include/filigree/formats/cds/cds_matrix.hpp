@@ -3,10 +3,13 @@
 #define FILIGREE_FORMATS_CDS_CDS_MATRIX_HPP
 
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
+#include "filigree/core/allocate_view.hpp"
 #include "filigree/core/convert_options.hpp"
 #include "filigree/core/kokkos_versions.hpp"
+#include "filigree/core/matrix_base.hpp"
 
 namespace Filigree {
 
@@ -51,23 +54,19 @@ struct CdsOptions : ConvertOptions {
 /// The parameters are those of KokkosSparse::CrsMatrix. SizeType counts the values; places are computed in
 /// 64 bits.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
-class CdsMatrix {
+class CdsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType> {
+  using base_type = MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
+
   static_assert(
       std::is_signed<Ordinal>::value,
       "Filigree::CdsMatrix: Ordinal must be signed, as diagonals below the main one have negative offsets.");
 
  public:
-  using value_type = Scalar;
-  using ordinal_type = Ordinal;
-  using size_type = SizeType;
-  using memory_traits = MemoryTraits;
-  using execution_space = typename Device::execution_space;
-  using memory_space = typename Device::memory_space;
-  using device_type = Kokkos::Device<execution_space, memory_space>;
+  using typename base_type::device_type;
   using options_type = CdsOptions;
   static constexpr bool keeps_entries = false;
 
-  using values_type = Kokkos::View<Scalar*, device_type, MemoryTraits>;
+  using typename base_type::values_type;
   using offsets_type = Kokkos::View<Ordinal*, device_type, MemoryTraits>;
 
   static constexpr const char* name() { return "cds"; }
@@ -75,37 +74,39 @@ class CdsMatrix {
   /// A matrix without rows.
   CdsMatrix() = default;
   /// Wraps Views that already hold a matrix as the class comment describes it; nothing is checked or copied.
-  CdsMatrix(Ordinal rows, Ordinal columns, SizeType entry_count, int block_size, values_type values_,
+  CdsMatrix(Ordinal rows, Ordinal columns, SizeType nnz, int block_size, values_type values_,
             offsets_type offsets_)
-      : values(values_),
-        offsets(offsets_),
-        m_rows(rows),
-        m_columns(columns),
-        m_nnz(entry_count),
-        m_block_size(block_size) {}
+      : base_type(rows, columns, nnz), values(values_), offsets(offsets_), m_block_size(block_size) {}
 
-  KOKKOS_INLINE_FUNCTION Ordinal numRows() const { return m_rows; }
-  KOKKOS_INLINE_FUNCTION Ordinal numCols() const { return m_columns; }
-  /// Entries of the CRS matrix or grid that this one was made from, duplicates and explicit zeros included.
-  KOKKOS_INLINE_FUNCTION SizeType nnz() const { return m_nnz; }
   /// b.
   KOKKOS_INLINE_FUNCTION int block_size() const { return m_block_size; }
   /// k, the number of block diagonals.
   KOKKOS_INLINE_FUNCTION Ordinal numDiagonals() const { return static_cast<Ordinal>(offsets.extent(0)); }
   /// Bytes of all Views.
-  std::size_t storage_bytes() const {
-    return values.extent(0) * sizeof(Scalar) + offsets.extent(0) * sizeof(Ordinal);
-  }
+  std::size_t storage_bytes() const { return Impl::bytes_of(values, offsets); }
 
   values_type values;    ///< k * b * n
   offsets_type offsets;  ///< k block columns minus block rows, ascending
 
  private:
-  Ordinal m_rows = 0;
-  Ordinal m_columns = 0;
-  SizeType m_nnz = 0;
   int m_block_size = 1;
 };
+
+namespace Impl {
+
+/// Allocates a CDS matrix for the given number of block diagonals, whose values and offsets the caller then
+/// writes.
+template <class Cds, class ExecutionSpace>
+Cds allocate_cds(const ExecutionSpace& exec, const char* format, typename Cds::ordinal_type rows,
+                 typename Cds::ordinal_type columns, typename Cds::size_type nnz, int block_size,
+                 std::int64_t diagonals) {
+  const std::int64_t size = diagonals * block_size * static_cast<std::int64_t>(rows);
+  return Cds(rows, columns, nnz, block_size,
+             allocate_view<typename Cds::values_type>(exec, "values", format, size),
+             allocate_view<typename Cds::offsets_type>(exec, "offsets", format, diagonals));
+}
+
+}  // namespace Impl
 
 }  // namespace Filigree
 

@@ -10,10 +10,10 @@
 #include "filigree/core/load_once.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/core/region.hpp"
-#include "filigree/core/rows.hpp"
 #include "filigree/core/scalar.hpp"
-#include "filigree/core/spmv_operands.hpp"
 #include "filigree/formats/cds/cds_matrix.hpp"
+#include "filigree/product/operands.hpp"
+#include "filigree/product/row_layout.hpp"
 
 namespace Filigree {
 namespace Impl {
@@ -87,7 +87,7 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   using typename base::scalar_type;
   using typename base::sums_type;
   using pack_type = Pack<scalar_type, RowsPerLane>;
-  using place_type = place_t<ordinal_type>;
+  using stored_row_type = stored_row_t<ordinal_type>;
 
   KOKKOS_FORCEINLINE_FUNCTION ordinal_type clipped_to_matrix(ordinal_type column, ordinal_type c) const {
     const ordinal_type last = static_cast<ordinal_type>(this->columns - 1) - column;
@@ -168,15 +168,16 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   template <int Batch, bool Whole>
   KOKKOS_FORCEINLINE_FUNCTION void add_elements(sums_type (&sums)[RowsPerLane],
                                                 const scalar_type* KOKKOS_RESTRICT value, int count,
-                                                int split, place_type column, place_type next_column) const {
-    const place_type last = static_cast<place_type>(this->columns - 1);
+                                                int split, stored_row_type column,
+                                                stored_row_type next_column) const {
+    const stored_row_type last = static_cast<stored_row_type>(this->columns - 1);
     scalar_type batch[Batch];
     ordinal_type batch_columns[Batch];
     FILIGREE_UNROLL(8)
     for (int u = 0; u < Batch; ++u) {
       batch[u] = Whole || u < count ? conjugate_if<Conjugate>(load_once(value)) : scalar_type(0);
       value += this->rows;
-      const place_type here = (u < split ? column : next_column - split) + u;
+      const stored_row_type here = (u < split ? column : next_column - split) + u;
       batch_columns[u] = static_cast<ordinal_type>(here < last ? here : last);
     }
     this->operands.template add_batch<false, false>(sums[0], batch, batch_columns);
@@ -555,9 +556,8 @@ void diagonal_spmv(const ExecutionSpace& exec, const std::string& name, Mode mod
 
 /// The product, everything checked and A with entries.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
-void spmv_kernel(const ExecutionSpace& exec, Mode mode, const CdsMatrix<S, O, D, M, Z>& cds,
-                 const Operands& operands) {
-  static const std::string name = label("spmv", "cds");
+void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
+                 const CdsMatrix<S, O, D, M, Z>& cds, const Operands& operands) {
   with_block_size(cds.block_size(), [&](auto block_size) {
     diagonal_spmv<decltype(block_size)::value>(exec, name, mode, cds, operands);
   });

@@ -5,13 +5,14 @@
 #include <cstdint>
 #include <limits>
 
+#include "filigree/conversion/check_crs.hpp"
+#include "filigree/conversion/row_copy.hpp"
+#include "filigree/conversion/row_list.hpp"
+#include "filigree/conversion/stable_sort.hpp"
 #include "filigree/core/allocate_view.hpp"
-#include "filigree/core/check_crs.hpp"
-#include "filigree/core/multi_vector.hpp"
-#include "filigree/core/row_copy.hpp"
-#include "filigree/core/row_list.hpp"
-#include "filigree/core/stable_sort.hpp"
+#include "filigree/formats/coo/coo_layout.hpp"
 #include "filigree/formats/coo/coo_matrix.hpp"
+#include "filigree/product/multi_vector.hpp"
 
 namespace Filigree {
 namespace Impl {
@@ -22,12 +23,12 @@ struct WriteRows {
   using execution_space = ExecutionSpace;
   Views crs;
   std::int64_t row_count;
-  std::int64_t entry_count;
+  std::int64_t nnz;
   Ordinal* rows;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t strip) const {
     SlotGroup row;
-    SlotStrip<ExecutionSpace>::for_each(strip, entry_count, [&](std::int64_t i) {
+    SlotStrip<ExecutionSpace>::for_each(strip, nnz, [&](std::int64_t i) {
       if (!row.has(i))
         row = find_group(row.number, row_count, i, [&](std::int64_t r) { return crs.begin(r); });
       rows[i] = static_cast<Ordinal>(row.number);
@@ -35,13 +36,13 @@ struct WriteRows {
   }
 };
 
-/// Sets where the shares of a COO matrix begin, or of the COO part of another format, and the rows that are
+/// Sets where the chunks of a COO matrix begin, or of the COO part of another format, and the rows that are
 /// cut. Fences exec.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z>
-void find_shares(const ExecutionSpace& exec, const char* format, CooMatrix<S, O, D, M, Z>& coo) {
-  using Entries = CooEntries<ExecutionSpace, S, O>;
-  using shares_type = typename CooMatrix<S, O, D, M, Z>::shares_type;
-  coo.share_begins = find_share_begins<shares_type>(exec, format, Entries(coo));
+void find_chunks(const ExecutionSpace& exec, const char* format, CooMatrix<S, O, D, M, Z>& coo) {
+  using Entries = CooLayout<ExecutionSpace, S, O>;
+  using chunk_offsets_type = typename CooMatrix<S, O, D, M, Z>::chunk_offsets_type;
+  coo.chunk_begins = find_chunk_begins<chunk_offsets_type>(exec, format, Entries(coo));
   find_cut_rows(exec, format, Entries(coo), coo);
 }
 
@@ -57,7 +58,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CooOptio
   check_storage<Z>("Filigree::convert<CooMatrix>", static_cast<double>(entries),
                    static_cast<double>(entries) * (sizeof(S) + 2 * sizeof(O)) +
                        static_cast<double>(empty) * sizeof(O) +
-                       static_cast<double>(share_bytes<ExecutionSpace>(entries)),
+                       static_cast<double>(chunk_bytes<ExecutionSpace>(entries)),
                    crs, options, [&](std::ostream& why) {
                      why << "a row index for each of the " << entries << " entries of " << rows << " rows";
                    });
@@ -72,26 +73,13 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CooOptio
   Kokkos::deep_copy(exec, result.entries, crs.graph.entries);
   for_each_strip<void>(exec, "convert", Coo::name(), entries,
                        WriteRows<ExecutionSpace, Views, O>{Views(crs), rows, entries, result.rows.data()});
-  find_shares(exec, Coo::name(), result);
-}
-
-/// The first row in which the patterns differ, or a number past all rows. Fences exec.
-template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
-std::int64_t first_different_row(const ExecutionSpace& exec, const CooMatrix<S, O, D, M, Z>& coo,
-                                 const Crs& crs) {
-  return first_different_row_of(exec, coo.name(), CooEntries<ExecutionSpace, S, O>(coo), crs);
+  find_chunks(exec, Coo::name(), result);
 }
 
 /// refill, its input checked. One kernel: both have the same order.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void refill_from_crs(const ExecutionSpace& exec, const CooMatrix<S, O, D, M, Z>& coo, const Crs& crs) {
   copy_values(exec, coo.name(), crs, coo.values);
-}
-
-/// to_crs: the entries in their order.
-template <class Crs, class ExecutionSpace, class S, class O, class D, class M, class Z>
-Crs convert_to_crs(const ExecutionSpace& exec, const CooMatrix<S, O, D, M, Z>& coo) {
-  return crs_of_rows<Crs>(exec, coo, CooEntries<ExecutionSpace, S, O>(coo));
 }
 
 /// Checks and sorts triplets.
@@ -139,12 +127,12 @@ struct CooRowMap {
   }
 };
 
-/// A CRS matrix that shares the values and columns of a COO matrix.
+/// A CRS matrix that chunks the values and columns of a COO matrix.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z>
 KokkosSparse::CrsMatrix<S, O, D, void, Z> crs_that_shares(const ExecutionSpace& exec,
                                                           const CooMatrix<S, O, D, M, Z>& coo) {
   using Crs = KokkosSparse::CrsMatrix<S, O, D, void, Z>;
-  using Entries = CooEntries<ExecutionSpace, S, O>;
+  using Entries = CooLayout<ExecutionSpace, S, O>;
   const std::int64_t rows = static_cast<std::int64_t>(coo.numRows());
   typename Crs::row_map_type::non_const_type row_map(
       Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("row_map", coo.name())),
@@ -239,7 +227,7 @@ auto make_coo(const ExecutionSpace& exec, typename RowView::non_const_value_type
   const auto crs = Impl::crs_that_shares(exec, result);
   result.empty_rows = Impl::empty_rows<typename Coo::entries_type>(
       exec, Coo::name(), crs, Impl::count_rows(exec, Coo::name(), crs, 0, 0));
-  Impl::find_shares(exec, Coo::name(), result);
+  Impl::find_chunks(exec, Coo::name(), result);
   // The row map is freed on return, which is no event of exec.
   exec.fence();
   return result;

@@ -5,12 +5,13 @@
 #include <cstdint>
 #include <string>
 
-#include "filigree/core/entry_shares.hpp"
 #include "filigree/core/launch.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/core/region.hpp"
-#include "filigree/core/spmv_operands.hpp"
+#include "filigree/formats/coo/coo_layout.hpp"
 #include "filigree/formats/coo/coo_matrix.hpp"
+#include "filigree/product/balanced_product.hpp"
+#include "filigree/product/operands.hpp"
 
 namespace Filigree {
 namespace Impl {
@@ -25,7 +26,7 @@ struct CooSpmvTranspose {
   Operands operands;
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
-    launch::for_each_row(team, entries.entry_count, [&](const std::int64_t i) {
+    launch::for_each_row(team, entries.nnz, [&](const std::int64_t i) {
       operands.scatter(entries.row_of(i), conjugate_if<Conjugate>(entries.values[i]),
                        static_cast<std::int64_t>(entries.entries[i]));
     });
@@ -36,24 +37,23 @@ struct CooSpmvTranspose {
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void coo_spmv(const ExecutionSpace& exec, const std::string& name, const std::string& join_name, Mode mode,
               const CooMatrix<S, O, D, M, Z>& coo, const Operands& operands) {
-  using Entries = CooEntries<ExecutionSpace, S, O>;
+  using Entries = CooLayout<ExecutionSpace, S, O>;
   const Entries entries(coo);
   if (!is_transpose(mode)) {
-    share_spmv(exec, name, join_name, mode, entries, operands, coo);
+    balanced_spmv(exec, name, join_name, mode, entries, operands, coo);
     return;
   }
   operands.scale(exec, static_cast<std::int64_t>(coo.numCols()));
   with_mode<S>(mode, [&](auto, auto conjugate) {
     using Kernel = CooSpmvTranspose<ExecutionSpace, Entries, Operands, decltype(conjugate)::value>;
-    Kokkos::parallel_for(name, Kernel::launch::policy(exec, entries.entry_count), Kernel{entries, operands});
+    Kokkos::parallel_for(name, Kernel::launch::policy(exec, entries.nnz), Kernel{entries, operands});
   });
 }
 
 /// The product, everything checked and A with entries.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
-void spmv_kernel(const ExecutionSpace& exec, Mode mode, const CooMatrix<S, O, D, M, Z>& coo,
-                 const Operands& operands) {
-  static const std::string name = label("spmv", "coo");
+void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
+                 const CooMatrix<S, O, D, M, Z>& coo, const Operands& operands) {
   static const std::string join_name = label("join", "coo");
   coo_spmv(exec, name, join_name, mode, coo, operands);
 }

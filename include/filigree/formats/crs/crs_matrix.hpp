@@ -4,9 +4,8 @@
 
 #include <KokkosSparse_CrsMatrix.hpp>
 
-#include "filigree/core/check_crs.hpp"
+#include "filigree/conversion/check_crs.hpp"
 #include "filigree/core/matrix_traits.hpp"
-#include "filigree/core/rows.hpp"
 
 namespace Filigree {
 
@@ -31,13 +30,13 @@ struct MatrixTraits<KokkosSparse::CrsMatrix<S, O, D, M, Z>> {
   using execution_space = typename matrix_type::execution_space;
   using options_type = CrsOptions;
   static constexpr bool is_matrix = true;
-  static constexpr bool counts_entries = true;
+  static constexpr bool counts_nnz = true;
   static constexpr bool keeps_entries = true;
 
   static constexpr const char* name() { return "crs"; }
-  static std::int64_t rows(const matrix_type& A) { return static_cast<std::int64_t>(A.numRows()); }
-  static std::int64_t columns(const matrix_type& A) { return static_cast<std::int64_t>(A.numCols()); }
-  static std::int64_t entries(const matrix_type& A) { return static_cast<std::int64_t>(A.nnz()); }
+  static std::int64_t num_rows(const matrix_type& A) { return static_cast<std::int64_t>(A.numRows()); }
+  static std::int64_t num_cols(const matrix_type& A) { return static_cast<std::int64_t>(A.numCols()); }
+  static std::int64_t nnz(const matrix_type& A) { return static_cast<std::int64_t>(A.nnz()); }
   static std::size_t storage_bytes(const matrix_type& A) {
     return static_cast<std::size_t>(Impl::crs_bytes(A));
   }
@@ -49,39 +48,6 @@ template <class Matrix>
 constexpr bool is_kokkos_kernels_matrix_v = false;
 template <class S, class O, class D, class M, class Z>
 constexpr bool is_kokkos_kernels_matrix_v<KokkosSparse::CrsMatrix<S, O, D, M, Z>> = true;
-
-/// The Rows (core/rows.hpp) of a CRS matrix, multiplied by T lanes a row.
-template <class Scalar, class Ordinal, class SizeType>
-struct CrsRows {
-  using scalar_type = Scalar;
-  using ordinal_type = Ordinal;
-  static constexpr bool padded = false;
-  static constexpr bool has_lanes = true;
-
-  const Scalar* values;
-  const Ordinal* entries;
-  const SizeType* row_map;
-  std::int64_t row_count;
-  int log2_lanes;
-
-  template <class Crs>
-  CrsRows(const Crs& crs, int lanes_per_row)
-      : values(crs.values.data()),
-        entries(crs.graph.entries.data()),
-        row_map(crs.graph.row_map.data()),
-        row_count(static_cast<std::int64_t>(crs.numRows())),
-        log2_lanes(log2_of(lanes_per_row)) {}
-
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return row_count; }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t target(std::int64_t i) const { return i; }
-  KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1 << log2_lanes; }
-  KOKKOS_FORCEINLINE_FUNCTION StridedRun<const Scalar, const Ordinal> run(std::int64_t row, int lane) const {
-    const std::int64_t begin = static_cast<std::int64_t>(row_map[row]);
-    const std::int64_t length = static_cast<std::int64_t>(row_map[row + 1]) - begin;
-    return {values + begin + lane, entries + begin + lane, std::int64_t(1) << log2_lanes,
-            entries_of_lane(length, lane, log2_lanes)};
-  }
-};
 
 }  // namespace Impl
 

@@ -32,7 +32,7 @@ struct DiaOptions : ConvertOptions {};
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
 class DiaMatrix : public CdsMatrix<Scalar, Ordinal, Device, MemoryTraits, SizeType> {
  public:
-  using base_type = CdsMatrix<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
+  using cds_type = CdsMatrix<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
   using options_type = DiaOptions;
 
   static constexpr const char* name() { return "dia"; }
@@ -40,7 +40,7 @@ class DiaMatrix : public CdsMatrix<Scalar, Ordinal, Device, MemoryTraits, SizeTy
   /// A matrix without rows.
   DiaMatrix() = default;
   /// Shares the Views of a CDS matrix, whose block size must be 1; it is not checked.
-  explicit DiaMatrix(const base_type& diagonals) : base_type(diagonals) {}
+  explicit DiaMatrix(const cds_type& diagonals) : cds_type(diagonals) {}
 };
 
 }  // namespace Filigree

@@ -12,9 +12,8 @@ namespace Impl {
 
 /// The product, everything checked and A with entries: that of CDS with blocks of one.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
-void spmv_kernel(const ExecutionSpace& exec, Mode mode, const DiaMatrix<S, O, D, M, Z>& dia,
-                 const Operands& operands) {
-  static const std::string name = label("spmv", "dia");
+void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
+                 const DiaMatrix<S, O, D, M, Z>& dia, const Operands& operands) {
   diagonal_spmv<1>(exec, name, mode, dia, operands);
 }
 

@@ -5,10 +5,11 @@
 #include <cstdint>
 #include <string>
 
+#include "filigree/conversion/check_crs.hpp"
+#include "filigree/conversion/row_copy.hpp"
+#include "filigree/conversion/row_lengths.hpp"
 #include "filigree/core/allocate_view.hpp"
-#include "filigree/core/check_crs.hpp"
-#include "filigree/core/row_copy.hpp"
-#include "filigree/core/row_lengths.hpp"
+#include "filigree/formats/ell/ell_layout.hpp"
 #include "filigree/formats/ell/ell_matrix.hpp"
 
 namespace Filigree {
@@ -18,10 +19,10 @@ namespace Impl {
 /// row_lengths is true.
 template <class Ell, class ExecutionSpace>
 Ell allocate_ell(const ExecutionSpace& exec, const char* format, typename Ell::ordinal_type rows,
-                 typename Ell::ordinal_type columns, typename Ell::size_type entry_count, std::int64_t width,
+                 typename Ell::ordinal_type columns, typename Ell::size_type nnz, std::int64_t width,
                  int lanes_per_row, bool row_lengths) {
   const std::int64_t stride = round_up(static_cast<std::int64_t>(rows), Ell::row_alignment);
-  return Ell(rows, columns, entry_count, static_cast<typename Ell::ordinal_type>(width),
+  return Ell(rows, columns, nnz, static_cast<typename Ell::ordinal_type>(width),
              static_cast<typename Ell::size_type>(stride),
              allocate_view<typename Ell::values_type>(exec, "values", format, stride * width),
              allocate_view<typename Ell::entries_type>(exec, "entries", format, stride * width),
@@ -44,7 +45,7 @@ template <class ExecutionSpace, class Crs, class S, class O, class D, class M, c
 void fill_ell(const ExecutionSpace& exec, const char* format, const Crs& crs,
               const EllMatrix<S, O, D, M, Z>& ell) {
   copy_row_lengths(exec, format, crs, ell.row_lengths);
-  fill_rows(exec, format, EllRows<S, O, false>(ell), crs);
+  fill_rows(exec, format, EllLayout<S, O, false>(ell), crs);
 }
 
 /// convert<EllMatrix>, its input checked. Fences exec to learn the width.
@@ -68,26 +69,6 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const EllOptio
                              width, options.lanes_per_row, options.row_lengths);
   result.set_lanes_per_team(options.lanes_per_team);
   fill_ell(exec, Ell::name(), crs, result);
-}
-
-/// The first row in which the patterns differ, or a number past all rows. Fences exec.
-template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
-std::int64_t first_different_row(const ExecutionSpace& exec, const EllMatrix<S, O, D, M, Z>& ell,
-                                 const Crs& crs) {
-  return with_rows(ell,
-                   [&](const auto& rows) { return first_different_row_of(exec, ell.name(), rows, crs); });
-}
-
-/// refill, its input checked. One kernel.
-template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
-void refill_from_crs(const ExecutionSpace& exec, const EllMatrix<S, O, D, M, Z>& ell, const Crs& crs) {
-  with_rows(ell, [&](const auto& rows) { refill_rows(exec, ell.name(), rows, crs); });
-}
-
-/// to_crs: the entries in the order that the matrix was converted from.
-template <class Crs, class ExecutionSpace, class S, class O, class D, class M, class Z>
-Crs convert_to_crs(const ExecutionSpace& exec, const EllMatrix<S, O, D, M, Z>& ell) {
-  return with_rows(ell, [&](const auto& rows) { return crs_of_rows<Crs>(exec, ell, rows); });
 }
 
 }  // namespace Impl

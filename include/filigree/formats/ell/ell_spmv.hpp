@@ -6,8 +6,9 @@
 #include <string>
 
 #include "filigree/core/region.hpp"
-#include "filigree/core/row_product.hpp"
+#include "filigree/formats/ell/ell_layout.hpp"
 #include "filigree/formats/ell/ell_matrix.hpp"
+#include "filigree/product/row_product.hpp"
 
 namespace Filigree {
 namespace Impl {
@@ -15,10 +16,9 @@ namespace Impl {
 /// The product, everything checked and A with entries: one lane a row, or ELLR-T (Vazquez et al. 2011,
 /// section 3.2).
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
-void spmv_kernel(const ExecutionSpace& exec, Mode mode, const EllMatrix<S, O, D, M, Z>& ell,
-                 const Operands& operands) {
-  static const std::string name = label("spmv", "ell");
-  with_rows(ell, [&](const auto& rows) {
+void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
+                 const EllMatrix<S, O, D, M, Z>& ell, const Operands& operands) {
+  with_layout(exec, ell, [&](const auto& rows) {
     row_spmv<true>(exec, name, mode, rows, operands, static_cast<std::int64_t>(ell.numCols()),
                    ell.lanes_per_team());
   });

@@ -6,13 +6,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "filigree/conversion/check_crs.hpp"
+#include "filigree/conversion/row_copy.hpp"
+#include "filigree/conversion/row_histogram.hpp"
 #include "filigree/core/allocate_view.hpp"
-#include "filigree/core/check_crs.hpp"
-#include "filigree/core/overflow.hpp"
-#include "filigree/core/row_copy.hpp"
-#include "filigree/core/row_histogram.hpp"
 #include "filigree/formats/ell/ell_convert.hpp"
+#include "filigree/formats/hec/hec_layout.hpp"
 #include "filigree/formats/hec/hec_matrix.hpp"
+#include "filigree/formats/hybrid/excess_entries.hpp"
 
 namespace Filigree {
 namespace Impl {
@@ -35,15 +36,15 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HecOptio
   const std::vector<std::int64_t> beyond = entries_beyond(reaching);
   const std::int64_t longest = static_cast<std::int64_t>(reaching.size()) - 2;
   const auto bytes = [&](std::int64_t width) {
-    const std::int64_t overflowing_rows = reaching[static_cast<std::size_t>(width) + 1];
+    const std::int64_t excessing_rows = reaching[static_cast<std::size_t>(width) + 1];
     return ell_bytes<Ell>(rows, width) +
            static_cast<double>(beyond[static_cast<std::size_t>(width)]) * (sizeof(S) + sizeof(O)) +
-           static_cast<double>(overflowing_rows) * (sizeof(O) + sizeof(Z)) + sizeof(Z);
+           static_cast<double>(excessing_rows) * (sizeof(O) + sizeof(Z)) + sizeof(Z);
   };
   const std::int64_t width = hybrid_width(options.width_rule, options.width, reaching, bytes,
                                           [&](std::int64_t k) { return ell_bytes<Ell>(rows, k); });
-  const std::int64_t overflow = beyond[static_cast<std::size_t>(width)];
-  const std::int64_t overflowing_rows = reaching[static_cast<std::size_t>(width) + 1];
+  const std::int64_t excess = beyond[static_cast<std::size_t>(width)];
+  const std::int64_t excessing_rows = reaching[static_cast<std::size_t>(width) + 1];
   const std::int64_t long_length = std::min(options.long_row, longest - width) + width + 1;
   const std::int64_t long_rows = reaching[static_cast<std::size_t>(long_length)];
   const double elements =
@@ -55,38 +56,19 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HecOptio
 
   const Ell ell =
       allocate_ell<Ell>(exec, name, crs.numRows(), crs.numCols(),
-                        static_cast<Z>(static_cast<std::int64_t>(crs.nnz()) - overflow), width, 1, true);
-  const auto list = allocate_view<typename Hec::entries_type>(exec, "overflow_rows", name, overflowing_rows);
-  if (overflowing_rows > 0) {
+                        static_cast<Z>(static_cast<std::int64_t>(crs.nnz()) - excess), width, 1, true);
+  const auto list = allocate_view<typename Hec::entries_type>(exec, "excess_rows", name, excessing_rows);
+  if (excessing_rows > 0) {
     list_rows(exec, name, crs, long_length, longest, list.data());
     list_rows(exec, name, crs, width + 1, long_length - 1, list.data() + long_rows);
   }
   result = Hec(static_cast<Z>(crs.nnz()), static_cast<O>(long_rows), ell,
-               allocate_view<typename Hec::values_type>(exec, "overflow_values", name, overflow),
-               allocate_view<typename Hec::entries_type>(exec, "overflow_entries", name, overflow), list,
-               overflow_offsets<Z>(exec, name, crs, list, width));
+               allocate_view<typename Hec::values_type>(exec, "excess_values", name, excess),
+               allocate_view<typename Hec::entries_type>(exec, "excess_entries", name, excess), list,
+               excess_offsets<Z>(exec, name, crs, list, width));
   fill_ell(exec, name, crs, ell);
-  copy_overflow(exec, name, crs, list, result.overflow_row_map, width, result.overflow_values,
-                result.overflow_entries, nullptr);
-}
-
-/// The first row in which the patterns differ, or a number past all rows. Fences exec.
-template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
-std::int64_t first_different_row(const ExecutionSpace& exec, const HecMatrix<S, O, D, M, Z>& hec,
-                                 const Crs& crs) {
-  return first_different_row_of(exec, hec.name(), HecRows<S, O, Z>(hec), crs);
-}
-
-/// refill, its input checked. One kernel.
-template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
-void refill_from_crs(const ExecutionSpace& exec, const HecMatrix<S, O, D, M, Z>& hec, const Crs& crs) {
-  refill_rows(exec, hec.name(), HecRows<S, O, Z>(hec), crs);
-}
-
-/// to_crs: the entries in the order that the matrix was converted from.
-template <class Crs, class ExecutionSpace, class S, class O, class D, class M, class Z>
-Crs convert_to_crs(const ExecutionSpace& exec, const HecMatrix<S, O, D, M, Z>& hec) {
-  return crs_of_rows<Crs>(exec, hec, HecRows<S, O, Z>(hec));
+  copy_excess(exec, name, crs, list, result.excess_row_map, width, result.excess_values,
+              result.excess_entries, nullptr);
 }
 
 }  // namespace Impl

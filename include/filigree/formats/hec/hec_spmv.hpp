@@ -8,15 +8,16 @@
 #include "filigree/core/launch.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/core/region.hpp"
-#include "filigree/core/row_product.hpp"
+#include "filigree/formats/hec/hec_layout.hpp"
 #include "filigree/formats/hec/hec_matrix.hpp"
+#include "filigree/product/row_product.hpp"
 
 namespace Filigree {
 namespace Impl {
 
 /// Modes N and C on a GPU, in one launch: a team for each long row, then teams whose lanes have an
-/// overflowing row each, both parts of it (Liu et al. 2012, section 2.2), then teams whose lanes have a row
-/// of the ELL part that does not overflow. Long rows come first, as they take longest.
+/// excessing row each, both parts of it (Liu et al. 2012, section 2.2), then teams whose lanes have a row
+/// of the ELL part that does not excess. Long rows come first, as they take longest.
 template <class ExecutionSpace, class Rows, class Operands, bool Conjugate>
 struct HecSpmv {
   using launch = ProductLaunch<ExecutionSpace, Operands>;
@@ -25,11 +26,11 @@ struct HecSpmv {
   Rows rows;
   Operands operands;
   /// Teams for the rows of the second kind.
-  std::int64_t overflow_teams;
+  std::int64_t excess_teams;
 
   KOKKOS_FORCEINLINE_FUNCTION void long_row(const typename launch::member_type& team,
                                             const std::int64_t at) const {
-    const auto run = rows.run_of_overflow(at);
+    const auto run = rows.run_of_excess(at);
     RowSums<Operands> all;
     Kokkos::parallel_reduce(
         Kokkos::TeamThreadRange(team, launch::team_size),
@@ -38,19 +39,19 @@ struct HecSpmv {
           add_run<true, false, Conjugate>(operands, mine.sums, run.second.every(lane, launch::team_size));
         },
         all);
-    Kokkos::single(Kokkos::PerTeam(team), [&]() { operands.store(all.sums, rows.overflow_row(at)); });
+    Kokkos::single(Kokkos::PerTeam(team), [&]() { operands.store(all.sums, rows.excess_row(at)); });
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void overflow_row(const std::int64_t at) const {
+  KOKKOS_FORCEINLINE_FUNCTION void excess_row(const std::int64_t at) const {
     sums_type sums = {};
-    add_run<true, false, Conjugate>(operands, sums, rows.run_of_overflow(at));
-    operands.store(sums, rows.overflow_row(at));
+    add_run<true, false, Conjugate>(operands, sums, rows.run_of_excess(at));
+    operands.store(sums, rows.excess_row(at));
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void ell_row(const std::int64_t row) const {
-    if (rows.overflows(row)) return;
+    if (rows.has_excess(row)) return;
     sums_type sums = {};
-    add_run<true, false, Conjugate>(operands, sums, rows.ell.run(row, 0));
+    add_run<true, false, Conjugate>(operands, sums, rows.ell.lane_entries(row, 0));
     operands.store(sums, row);
   }
 
@@ -60,14 +61,13 @@ struct HecSpmv {
       long_row(team, rank);
       return;
     }
-    const bool overflow = rank < rows.long_count + overflow_teams;
-    const std::int64_t first =
-        (rank - rows.long_count - (overflow ? 0 : overflow_teams)) * launch::rows_per_team;
-    const std::int64_t all = overflow ? rows.overflow_count - rows.long_count : rows.count();
+    const bool excess = rank < rows.long_count + excess_teams;
+    const std::int64_t first = (rank - rows.long_count - (excess ? 0 : excess_teams)) * launch::rows_per_team;
+    const std::int64_t all = excess ? rows.excess_count - rows.long_count : rows.stored_row_count();
     const std::int64_t count = all - first < launch::rows_per_team ? all - first : launch::rows_per_team;
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(count)), [&](const int i) {
-      if (overflow)
-        overflow_row(rows.long_count + first + i);
+      if (excess)
+        excess_row(rows.long_count + first + i);
       else
         ell_row(first + i);
     });
@@ -76,23 +76,22 @@ struct HecSpmv {
 
 /// The product, everything checked and A with entries.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
-void spmv_kernel(const ExecutionSpace& exec, Mode mode, const HecMatrix<S, O, D, M, Z>& hec,
-                 const Operands& operands) {
-  using Rows = HecRows<S, O, Z>;
+void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
+                 const HecMatrix<S, O, D, M, Z>& hec, const Operands& operands) {
+  using Rows = HecLayout<S, O, Z>;
   using launch = ProductLaunch<ExecutionSpace, Operands>;
-  static const std::string name = label("spmv", "hec");
   const Rows rows(hec);
   if constexpr (launch::gpu) {
     if (!is_transpose(mode)) {
-      const std::int64_t overflow_teams =
-          launch::league_size(rows.overflow_count - rows.long_count, launch::rows_per_team);
-      const std::int64_t teams =
-          rows.long_count + overflow_teams + launch::league_size(rows.count(), launch::rows_per_team);
+      const std::int64_t excess_teams =
+          launch::league_size(rows.excess_count - rows.long_count, launch::rows_per_team);
+      const std::int64_t teams = rows.long_count + excess_teams +
+                                 launch::league_size(rows.stored_row_count(), launch::rows_per_team);
       const auto policy = typename launch::policy_type(exec, static_cast<int>(teams), launch::team_size, 1);
       with_mode<S>(mode, [&](auto, auto conjugate) {
         Kokkos::parallel_for(name, policy,
                              HecSpmv<ExecutionSpace, Rows, Operands, decltype(conjugate)::value>{
-                                 rows, operands, overflow_teams});
+                                 rows, operands, excess_teams});
       });
       return;
     }

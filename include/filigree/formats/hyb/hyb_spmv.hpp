@@ -6,9 +6,10 @@
 #include <string>
 
 #include "filigree/core/region.hpp"
-#include "filigree/core/row_product.hpp"
 #include "filigree/formats/coo/coo_spmv.hpp"
+#include "filigree/formats/hyb/hyb_layout.hpp"
 #include "filigree/formats/hyb/hyb_matrix.hpp"
+#include "filigree/product/row_product.hpp"
 
 namespace Filigree {
 namespace Impl {
@@ -16,9 +17,8 @@ namespace Impl {
 /// The product, everything checked and A with entries: that of the ELL part, to which that of the COO part is
 /// added, or of both in one kernel.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
-void spmv_kernel(const ExecutionSpace& exec, Mode mode, const HybMatrix<S, O, D, M, Z>& hyb,
-                 const Operands& operands) {
-  static const std::string name = label("spmv", "hyb");
+void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
+                 const HybMatrix<S, O, D, M, Z>& hyb, const Operands& operands) {
   static const std::string coo_name = label("spmv_coo", "hyb");
   static const std::string join_name = label("join", "hyb");
   using accumulator_type = typename Operands::accumulator_type;
@@ -33,11 +33,11 @@ void spmv_kernel(const ExecutionSpace& exec, Mode mode, const HybMatrix<S, O, D,
     const bool rows_are_alike =
         static_cast<std::int64_t>(hyb.longestRow()) <= most_widths * static_cast<std::int64_t>(hyb.width());
     if (!is_transpose(mode) && (!y_is_wide || rows_are_alike)) {
-      row_spmv(exec, name, mode, HybRows<ExecutionSpace, S, O>(hyb), operands, extent);
+      row_spmv(exec, name, mode, HybLayout<ExecutionSpace, S, O>(hyb), operands, extent);
       return;
     }
   }
-  row_spmv(exec, name, mode, EllRows<S, O, true>(hyb.ell), operands, extent);
+  row_spmv(exec, name, mode, EllLayout<S, O, true>(hyb.ell), operands, extent);
   if (hyb.coo.nnz() == 0) return;
   Operands rest = operands;
   rest.beta = accumulator_type(1);

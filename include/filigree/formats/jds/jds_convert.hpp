@@ -5,11 +5,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "filigree/conversion/check_crs.hpp"
+#include "filigree/conversion/row_copy.hpp"
+#include "filigree/conversion/row_histogram.hpp"
+#include "filigree/conversion/sort_rows.hpp"
 #include "filigree/core/allocate_view.hpp"
-#include "filigree/core/check_crs.hpp"
-#include "filigree/core/row_copy.hpp"
-#include "filigree/core/row_histogram.hpp"
-#include "filigree/core/sort_rows.hpp"
+#include "filigree/formats/jds/jds_layout.hpp"
 #include "filigree/formats/jds/jds_matrix.hpp"
 
 namespace Filigree {
@@ -45,26 +46,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const JdsOptio
                allocate_view<typename Jds::values_type>(exec, "values", name, entries),
                allocate_view<typename Jds::entries_type>(exec, "entries", name, entries),
                rows_by_length<typename Jds::entries_type>(exec, name, crs, rows, longest), diagonal_offsets);
-  fill_rows(exec, name, JdsRows<S, O>(result), crs);
-}
-
-/// The first row in which the patterns differ, or a number past all rows. Fences exec.
-template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
-std::int64_t first_different_row(const ExecutionSpace& exec, const JdsMatrix<S, O, D, M, Z>& jds,
-                                 const Crs& crs) {
-  return first_different_row_of(exec, jds.name(), JdsRows<S, O>(jds), crs);
-}
-
-/// refill, its input checked. One kernel.
-template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
-void refill_from_crs(const ExecutionSpace& exec, const JdsMatrix<S, O, D, M, Z>& jds, const Crs& crs) {
-  refill_rows(exec, jds.name(), JdsRows<S, O>(jds), crs);
-}
-
-/// to_crs: the entries in the order that the matrix was converted from.
-template <class Crs, class ExecutionSpace, class S, class O, class D, class M, class Z>
-Crs convert_to_crs(const ExecutionSpace& exec, const JdsMatrix<S, O, D, M, Z>& jds) {
-  return crs_of_rows<Crs>(exec, jds, JdsRows<S, O>(jds));
+  fill_rows(exec, name, JdsLayout<S, O>(result), crs);
 }
 
 }  // namespace Impl

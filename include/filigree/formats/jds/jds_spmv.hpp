@@ -6,8 +6,9 @@
 #include <string>
 
 #include "filigree/core/region.hpp"
-#include "filigree/core/row_product.hpp"
+#include "filigree/formats/jds/jds_layout.hpp"
 #include "filigree/formats/jds/jds_matrix.hpp"
+#include "filigree/product/row_product.hpp"
 
 namespace Filigree {
 namespace Impl {
@@ -15,10 +16,9 @@ namespace Impl {
 /// The product, everything checked and A with entries: one lane a sorted row, its result in the row that it
 /// was.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
-void spmv_kernel(const ExecutionSpace& exec, Mode mode, const JdsMatrix<S, O, D, M, Z>& jds,
-                 const Operands& operands) {
-  static const std::string name = label("spmv", "jds");
-  row_spmv(exec, name, mode, JdsRows<S, O>(jds), operands, static_cast<std::int64_t>(jds.numCols()));
+void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
+                 const JdsMatrix<S, O, D, M, Z>& jds, const Operands& operands) {
+  row_spmv(exec, name, mode, JdsLayout<S, O>(jds), operands, static_cast<std::int64_t>(jds.numCols()));
 }
 
 }  // namespace Impl

@@ -7,12 +7,13 @@
 #include <limits>
 #include <string>
 
+#include "filigree/conversion/build_crs.hpp"
+#include "filigree/conversion/check_crs.hpp"
+#include "filigree/conversion/row_copy.hpp"
+#include "filigree/conversion/row_lengths.hpp"
+#include "filigree/conversion/sort_rows.hpp"
 #include "filigree/core/allocate_view.hpp"
-#include "filigree/core/check_crs.hpp"
-#include "filigree/core/row_copy.hpp"
-#include "filigree/core/row_lengths.hpp"
-#include "filigree/core/row_map.hpp"
-#include "filigree/core/sort_rows.hpp"
+#include "filigree/formats/sell/sell_layout.hpp"
 #include "filigree/formats/sell/sell_matrix.hpp"
 
 namespace Filigree {
@@ -61,7 +62,7 @@ template <class ExecutionSpace, class Sell, class Views>
 struct SellSlices {
   using execution_space = ExecutionSpace;
   using ordinal_type = typename Sell::ordinal_type;
-  using Rows = SellRows<typename Sell::value_type, ordinal_type, false>;
+  using Rows = SellLayout<typename Sell::value_type, ordinal_type, false>;
   struct Widths {};
   struct Sizes {};
   struct ShortOffsets {};
@@ -85,7 +86,7 @@ struct SellSlices {
   KOKKOS_FORCEINLINE_FUNCTION void for_each_row(std::int64_t slice, const Visit& visit) const {
     const std::int64_t first = slice << rows.log2_height;
     for (std::int64_t i = first; i < first + (std::int64_t(1) << rows.log2_height); ++i)
-      if (rows.target(i) >= 0) visit(rows.target(i));
+      if (rows.matrix_row(i) >= 0) visit(rows.matrix_row(i));
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(Widths, const std::int64_t slice) const {
@@ -182,7 +183,7 @@ struct SellBases {
         [&](const int lane, columns_type& mine) {
           for (int i = warp * rows_of_warp + lane / lanes_per_row; i < 1 << rows.log2_height;
                i += warps * rows_of_warp) {
-            const std::int64_t row = rows.target(place + i);
+            const std::int64_t row = rows.matrix_row(place + i);
             if (row < 0) continue;
             const std::int64_t end = crs.end(row);
             for (std::int64_t k = crs.begin(row) + lane % lanes_per_row; k < end; k += lanes_per_row) {
@@ -281,7 +282,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const SellOpti
     sell.column_bases = allocate_view<entries_type>(exec, "column_bases", name, slices);
     sell.column_offsets = allocate_view<offsets_type>(exec, "column_offsets", name, slices);
     const Slices work(sell, Views(crs));
-    using Rows = SellRows<S, O, false>;
+    using Rows = SellLayout<S, O, false>;
     using Bases = SellBases<ExecutionSpace, Rows, Views>;
     const Bases bases(Rows(sell), Views(crs), slices,
                       static_cast<double>(crs.nnz()) / static_cast<double>(std::max<std::int64_t>(rows, 1)),
@@ -305,27 +306,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const SellOpti
   sell.short_entries =
       allocate_view<typename Sell::short_entries_type>(exec, "short_entries", name, short_size);
   result = sell;
-  with_rows(result, [&](const auto& stored) { fill_rows(exec, name, stored, crs); });
-}
-
-/// The first row in which the patterns differ, or a number past all rows. Fences exec.
-template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
-std::int64_t first_different_row(const ExecutionSpace& exec, const SellMatrix<S, O, D, M, Z>& sell,
-                                 const Crs& crs) {
-  return with_rows(sell,
-                   [&](const auto& rows) { return first_different_row_of(exec, sell.name(), rows, crs); });
-}
-
-/// refill, its input checked. One kernel.
-template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
-void refill_from_crs(const ExecutionSpace& exec, const SellMatrix<S, O, D, M, Z>& sell, const Crs& crs) {
-  with_rows(sell, [&](const auto& rows) { refill_rows(exec, sell.name(), rows, crs); });
-}
-
-/// to_crs: the entries in the order that the matrix was converted from.
-template <class Crs, class ExecutionSpace, class S, class O, class D, class M, class Z>
-Crs convert_to_crs(const ExecutionSpace& exec, const SellMatrix<S, O, D, M, Z>& sell) {
-  return with_rows(sell, [&](const auto& rows) { return crs_of_rows<Crs>(exec, sell, rows); });
+  with_layout(exec, result, [&](const auto& stored) { fill_rows(exec, name, stored, crs); });
 }
 
 }  // namespace Impl

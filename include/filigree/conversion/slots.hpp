@@ -6,8 +6,8 @@
 // Slots are numbered so that neighbours are, mostly, neighbours in memory, and lie in groups of consecutive
 // numbers: a slice, a jagged diagonal, a row of a list. What a lane knows of the group that it is in, it need
 // not look up for the next slot.
-#ifndef FILIGREE_CORE_SLOTS_HPP
-#define FILIGREE_CORE_SLOTS_HPP
+#ifndef FILIGREE_CONVERSION_SLOTS_HPP
+#define FILIGREE_CONVERSION_SLOTS_HPP
 
 #include <cstdint>
 
@@ -48,7 +48,8 @@ KOKKOS_FORCEINLINE_FUNCTION SlotGroup find_group(std::int64_t low, std::int64_t 
   }
   if (end <= slot) {
     const auto ends_after = [&](std::int64_t group) { return begin_of(group + 1) > slot; };
-    low = low > 1 ? first_where_near(low + 1, count, ends_after) : first_where(low + 1, count, ends_after);
+    low =
+        low > 1 ? first_where_galloping(low + 1, count, ends_after) : first_where(low + 1, count, ends_after);
     end = begin_of(low + 1);
   }
   return {low, begin_of(low), end};

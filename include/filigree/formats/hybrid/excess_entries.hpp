@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The rows of a CRS matrix that are longer than the ELL part of a hybrid format is wide.
-#ifndef FILIGREE_CORE_OVERFLOW_HPP
-#define FILIGREE_CORE_OVERFLOW_HPP
+#ifndef FILIGREE_FORMATS_HYBRID_EXCESS_ENTRIES_HPP
+#define FILIGREE_FORMATS_HYBRID_EXCESS_ENTRIES_HPP
 
 #include <cstdint>
 
-#include "filigree/core/check_crs.hpp"
+#include "filigree/conversion/build_crs.hpp"
+#include "filigree/conversion/check_crs.hpp"
+#include "filigree/conversion/row_list.hpp"
+#include "filigree/conversion/slots.hpp"
 #include "filigree/core/launch.hpp"
 #include "filigree/core/region.hpp"
-#include "filigree/core/row_list.hpp"
-#include "filigree/core/row_map.hpp"
-#include "filigree/core/slots.hpp"
 
 namespace Filigree {
 namespace Impl {
 
 /// How many entries of each listed row are beyond the width.
 template <class ExecutionSpace, class Views, class Ordinal, class Offset>
-struct CountOverflow {
+struct CountExcess {
   using execution_space = ExecutionSpace;
   Views crs;
   const Ordinal* list;
@@ -34,29 +34,29 @@ struct CountOverflow {
 /// Where the entries beyond the width begin that each row of a list has, all of them longer, and their
 /// number.
 template <class Offset, class ExecutionSpace, class Crs, class RowList>
-auto overflow_offsets(const ExecutionSpace& exec, const char* format, const Crs& crs, const RowList& list,
-                      std::int64_t width) {
+auto excess_offsets(const ExecutionSpace& exec, const char* format, const Crs& crs, const RowList& list,
+                    std::int64_t width) {
   using Views = crs_views_t<Crs>;
-  using Count = CountOverflow<ExecutionSpace, Views, typename RowList::non_const_value_type, Offset>;
+  using Count = CountExcess<ExecutionSpace, Views, typename RowList::non_const_value_type, Offset>;
   const std::int64_t rows = static_cast<std::int64_t>(list.extent(0));
   Kokkos::View<Offset*, typename RowList::device_type> offsets(
-      Kokkos::view_alloc(exec, label("overflow_row_map", format)), static_cast<std::size_t>(rows) + 1);
-  Kokkos::parallel_for(label("count_overflow", format), row_range<void>(exec, rows),
+      Kokkos::view_alloc(exec, label("excess_row_map", format)), static_cast<std::size_t>(rows) + 1);
+  Kokkos::parallel_for(label("count_excess", format), row_range<void>(exec, rows),
                        Count{Views(crs), list.data(), width, offsets.data()});
-  Kokkos::parallel_scan(label("overflow_row_map", format), row_range<void>(exec, rows + 1),
+  Kokkos::parallel_scan(label("excess_row_map", format), row_range<void>(exec, rows + 1),
                         ExclusiveSum<ExecutionSpace, Offset>{offsets.data()});
   return offsets;
 }
 
 /// Copies the entries beyond the width, and where `rows` is not null the row of each.
 template <class ExecutionSpace, class Views, class Scalar, class Ordinal, class Offset>
-struct CopyOverflow {
+struct CopyExcess {
   using execution_space = ExecutionSpace;
   Views crs;
   const Ordinal* list;
   std::int64_t list_length;
   const Offset* offsets;
-  std::int64_t entry_count;
+  std::int64_t nnz;
   std::int64_t width;
   Scalar* values;
   Ordinal* entries;
@@ -64,7 +64,7 @@ struct CopyOverflow {
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t strip) const {
     SlotGroup group;
-    SlotStrip<ExecutionSpace>::for_each(strip, entry_count, [&](std::int64_t slot) {
+    SlotStrip<ExecutionSpace>::for_each(strip, nnz, [&](std::int64_t slot) {
       if (!group.has(slot))
         group = find_group(group.number, list_length, slot,
                            [&](std::int64_t at) { return static_cast<std::int64_t>(offsets[at]); });
@@ -77,19 +77,19 @@ struct CopyOverflow {
   }
 };
 
-/// Launches it for the rows of a list and their overflow_offsets.
+/// Launches it for the rows of a list and their excess_offsets.
 template <class ExecutionSpace, class Crs, class RowList, class Offsets, class Values, class Entries>
-void copy_overflow(const ExecutionSpace& exec, const char* format, const Crs& crs, const RowList& list,
-                   const Offsets& offsets, std::int64_t width, const Values& values, const Entries& entries,
-                   typename Entries::non_const_value_type* rows) {
+void copy_excess(const ExecutionSpace& exec, const char* format, const Crs& crs, const RowList& list,
+                 const Offsets& offsets, std::int64_t width, const Values& values, const Entries& entries,
+                 typename Entries::non_const_value_type* rows) {
   using Scalar = typename Values::non_const_value_type;
   using Ordinal = typename Entries::non_const_value_type;
   using Copy =
-      CopyOverflow<ExecutionSpace, crs_views_t<Crs>, Scalar, Ordinal, typename Offsets::non_const_value_type>;
-  const auto entry_count = static_cast<std::int64_t>(values.extent(0));
-  for_each_strip<void>(exec, "convert_overflow", format, entry_count,
+      CopyExcess<ExecutionSpace, crs_views_t<Crs>, Scalar, Ordinal, typename Offsets::non_const_value_type>;
+  const auto nnz = static_cast<std::int64_t>(values.extent(0));
+  for_each_strip<void>(exec, "convert_excess", format, nnz,
                        Copy{crs_views_t<Crs>(crs), list.data(), static_cast<std::int64_t>(list.extent(0)),
-                            offsets.data(), entry_count, width, values.data(), entries.data(), rows});
+                            offsets.data(), nnz, width, values.data(), entries.data(), rows});
 }
 
 }  // namespace Impl

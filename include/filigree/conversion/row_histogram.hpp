@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_ROW_HISTOGRAM_HPP
-#define FILIGREE_CORE_ROW_HISTOGRAM_HPP
+#ifndef FILIGREE_CONVERSION_ROW_HISTOGRAM_HPP
+#define FILIGREE_CONVERSION_ROW_HISTOGRAM_HPP
 
 #include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "filigree/core/row_lengths.hpp"
+#include "filigree/conversion/row_lengths.hpp"
 
 namespace Filigree {
 namespace Impl {

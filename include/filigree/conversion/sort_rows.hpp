@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_SORT_ROWS_HPP
-#define FILIGREE_CORE_SORT_ROWS_HPP
+#ifndef FILIGREE_CONVERSION_SORT_ROWS_HPP
+#define FILIGREE_CONVERSION_SORT_ROWS_HPP
 
 #include <cstdint>
 #include <limits>
 
+#include "filigree/conversion/check_crs.hpp"
+#include "filigree/conversion/stable_sort.hpp"
 #include "filigree/core/allocate_view.hpp"
-#include "filigree/core/check_crs.hpp"
 #include "filigree/core/launch.hpp"
-#include "filigree/core/stable_sort.hpp"
 
 #if FILIGREE_KOKKOS_SORTS_IN_TEAMS
 #include <Kokkos_NestedSort.hpp>

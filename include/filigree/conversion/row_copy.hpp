@@ -1,20 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Conversion, refill and the way back for formats that keep the entries of a CRS matrix as they came.
-#ifndef FILIGREE_CORE_ROW_COPY_HPP
-#define FILIGREE_CORE_ROW_COPY_HPP
+#ifndef FILIGREE_CONVERSION_ROW_COPY_HPP
+#define FILIGREE_CONVERSION_ROW_COPY_HPP
 
 #include <cstdint>
 #include <limits>
 
-#include "filigree/core/check_crs.hpp"
+#include "filigree/conversion/build_crs.hpp"
+#include "filigree/conversion/check_crs.hpp"
+#include "filigree/conversion/slots.hpp"
+#include "filigree/core/binary_search.hpp"
+#include "filigree/core/integer.hpp"
 #include "filigree/core/launch.hpp"
 #include "filigree/core/region.hpp"
-#include "filigree/core/row_map.hpp"
-#include "filigree/core/rows.hpp"
 
 namespace Filigree {
 namespace Impl {
+
+/// Entries of the row in place i, without its padding, which is always at the end.
+template <class Rows>
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_length(const Rows& rows, std::int64_t i) {
+  std::int64_t length = 0;
+  for (int lane = 0; lane < rows.lanes(); ++lane) {
+    const auto run = rows.lane_entries(i, lane);
+    if constexpr (Rows::padded)
+      length += first_where(0, run.count, [&](std::int64_t j) { return run.column(j) < 0; });
+    else
+      length += run.count;
+  }
+  return length;
+}
 
 /// Copies between a CRS matrix and Rows (rows.hpp), a lane a strip of slots.
 template <class ExecutionSpace, class Rows, class SizeType>
@@ -61,7 +77,7 @@ struct RowCopy {
       const SlotEntry entry = rows.entry(group, slot);
       if (entry.place != place) {
         place = entry.place;
-        row = place < 0 ? -1 : rows.target(place);
+        row = place < 0 ? -1 : rows.matrix_row(place);
         begin = row < 0 ? 0 : static_cast<std::int64_t>(row_map[row]);
         length = row < 0 ? 0 : static_cast<std::int64_t>(row_map[row + 1]) - begin;
       }
@@ -121,7 +137,7 @@ struct RowCopy {
 
   KOKKOS_INLINE_FUNCTION void operator()(CompareLengths, const std::int64_t i,
                                          std::int64_t& first_bad) const {
-    const std::int64_t row = rows.target(i);
+    const std::int64_t row = rows.matrix_row(i);
     if (row >= 0 && row < first_bad && crs.end(row) - crs.begin(row) != row_length(rows, i)) first_bad = row;
   }
 
@@ -136,7 +152,7 @@ struct RowCopy {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(Count, const std::int64_t i) const {
-    const std::int64_t row = rows.target(i);
+    const std::int64_t row = rows.matrix_row(i);
     if (row >= 0) crs_row_map[row] = static_cast<SizeType>(row_length(rows, i));
   }
 
@@ -169,7 +185,7 @@ std::int64_t first_different_row_of(const ExecutionSpace& exec, const char* form
                             Copy(rows, crs), Kokkos::Min<std::int64_t>(row));
     exec.fence();
   };
-  compare(typename Copy::CompareLengths(), rows.count());
+  compare(typename Copy::CompareLengths(), rows.stored_row_count());
   if (row == none) compare(typename Copy::CompareColumns(), SlotStrip<ExecutionSpace>::strips(rows.slots()));
   return row;
 }
@@ -199,13 +215,15 @@ void copy_values(const ExecutionSpace& exec, const char* format, const Crs& crs,
                        Copy{crs.values.data(), values.data()});
 }
 
-/// A CRS matrix of the extents of A, which is stored as Rows: the entries of a row in the order that A was
+/// The CRS matrix that is stored in a layout: the entries of a row in the order of the CRS matrix that it was
 /// converted from.
-template <class Crs, class ExecutionSpace, class Matrix, class Rows>
-Crs crs_of_rows(const ExecutionSpace& exec, const Matrix& A, const Rows& rows) {
+template <class Crs, class ExecutionSpace, class Rows>
+Crs crs_of_rows(const ExecutionSpace& exec, const char* format, const Rows& rows,
+                typename Crs::non_const_ordinal_type num_rows,
+                typename Crs::non_const_ordinal_type num_cols) {
   using Copy = RowCopy<ExecutionSpace, Rows, typename Crs::non_const_size_type>;
   return build_crs<Crs, typename Copy::Count, typename Copy::Extract>(
-      exec, A.name(), A.numRows(), A.numCols(), Copy(rows, Crs()), rows.count(),
+      exec, format, num_rows, num_cols, Copy(rows, Crs()), rows.stored_row_count(),
       SlotStrip<ExecutionSpace>::strips(rows.slots()));
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_ROW_LIST_HPP
-#define FILIGREE_CORE_ROW_LIST_HPP
+#ifndef FILIGREE_CONVERSION_ROW_LIST_HPP
+#define FILIGREE_CONVERSION_ROW_LIST_HPP
 
 #include <cstdint>
 
+#include "filigree/conversion/check_crs.hpp"
 #include "filigree/core/allocate_view.hpp"
-#include "filigree/core/check_crs.hpp"
 #include "filigree/core/launch.hpp"
 #include "filigree/core/region.hpp"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_SCALE_HPP
-#define FILIGREE_CORE_SCALE_HPP
+#ifndef FILIGREE_PRODUCT_SCALE_HPP
+#define FILIGREE_PRODUCT_SCALE_HPP
 
 #include <string>
 
 #include "filigree/core/launch.hpp"
-#include "filigree/core/multi_vector.hpp"
 #include "filigree/core/scalar.hpp"
+#include "filigree/product/multi_vector.hpp"
 
 namespace Filigree {
 namespace Impl {
@@ -15,9 +15,9 @@ namespace Impl {
 template <class Accumulator, class Scalar>
 KOKKOS_FORCEINLINE_FUNCTION void update(Scalar& y, const Accumulator& beta, const Accumulator& sum) {
   if (beta == Accumulator(0))
-    y = narrow<Scalar>(sum);
+    y = convert_scalar<Scalar>(sum);
   else
-    y = narrow<Scalar>(Accumulator(times(beta, Accumulator(widen<Accumulator>(y))) + sum));
+    y = convert_scalar<Scalar>(Accumulator(times(beta, Accumulator(widen<Accumulator>(y))) + sum));
 }
 
 template <class ExecutionSpace, class Accumulator, class Scalar>
@@ -32,7 +32,7 @@ struct ScaleKernel {
       Scalar& element = y(row, column);
       element = beta == Accumulator(0)
                     ? Scalar(0)
-                    : narrow<Scalar>(times(beta, Accumulator(widen<Accumulator>(element))));
+                    : convert_scalar<Scalar>(times(beta, Accumulator(widen<Accumulator>(element))));
     }
   }
 };

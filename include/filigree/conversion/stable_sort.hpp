@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_STABLE_SORT_HPP
-#define FILIGREE_CORE_STABLE_SORT_HPP
+#ifndef FILIGREE_CONVERSION_STABLE_SORT_HPP
+#define FILIGREE_CONVERSION_STABLE_SORT_HPP
 
 #include <cstdint>
 #include <string>

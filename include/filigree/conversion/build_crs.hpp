@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_ROW_MAP_HPP
-#define FILIGREE_CORE_ROW_MAP_HPP
+#ifndef FILIGREE_CONVERSION_BUILD_CRS_HPP
+#define FILIGREE_CONVERSION_BUILD_CRS_HPP
 
 #include <string>
 
@@ -45,18 +45,16 @@ Crs build_crs(const ExecutionSpace& exec, const char* format, typename Crs::non_
   Kokkos::parallel_for(label("count", format), row_range<CountTag>(exec, counts), work);
   Kokkos::parallel_scan(label("row_map", format), row_range<void>(exec, static_cast<std::int64_t>(rows) + 1),
                         ExclusiveSum<ExecutionSpace, size_type>{row_map.data()});
-  size_type entry_count = 0;
+  size_type nnz = 0;
   exec.fence();
-  Kokkos::deep_copy(entry_count, Kokkos::subview(row_map, static_cast<std::size_t>(rows)));
+  Kokkos::deep_copy(nnz, Kokkos::subview(row_map, static_cast<std::size_t>(rows)));
 
-  entries_type entries(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("entries", format)),
-                       entry_count);
-  values_type values(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("values", format)),
-                     entry_count);
+  entries_type entries(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("entries", format)), nnz);
+  values_type values(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("values", format)), nnz);
   work.crs_entries = entries.data();
   work.crs_values = values.data();
   Kokkos::parallel_for(label("fill", format), row_range<FillTag>(exec, fills), work);
-  return Crs(label("crs", format), rows, columns, entry_count, values, row_map, entries);
+  return Crs(label("crs", format), rows, columns, nnz, values, row_map, entries);
 }
 
 /// The same where both are called for each row.

@@ -33,33 +33,24 @@
 //                                 tile.add<Conjugate>(operands, sums) as RowTile (row_tile.hpp) does
 //   visit_rests(i, count, visit)  where a tile may not have all entries of a place: calls visit(j, run) with
 //                                 the rest of each place i + j that has one
-#ifndef FILIGREE_CORE_ROWS_HPP
-#define FILIGREE_CORE_ROWS_HPP
+#ifndef FILIGREE_PRODUCT_ROW_LAYOUT_HPP
+#define FILIGREE_PRODUCT_ROW_LAYOUT_HPP
 
 #include <cstdint>
 #include <type_traits>
 #include <utility>
 
-#include "filigree/core/binary_search.hpp"
+#include "filigree/core/integer.hpp"
 #include "filigree/core/kokkos_versions.hpp"
 #include "filigree/core/load_once.hpp"
-#include "filigree/core/slots.hpp"
 
 namespace Filigree {
 namespace Impl {
 
-/// The number of a place, and the number of entries of a row, as kernels compute with them: in 32 bits where
-/// the ordinals have no more, since a GPU has no others. Places fill up slices, so there may be more of them
-/// than an ordinal can tell.
-template <class Ordinal>
-using place_t = std::conditional_t<sizeof(Ordinal) <= 4, std::uint32_t, std::int64_t>;
-template <class Ordinal>
-using length_t = std::conditional_t<sizeof(Ordinal) <= 4, std::int32_t, std::int64_t>;
-
 /// Entries at equal distances in memory. A GPU gets the 64-bit product of a 32-bit Length and Stride by one
 /// instruction.
 template <class Scalar, class Ordinal, class Length = std::int64_t, class Stride = std::int64_t>
-struct StridedRun {
+struct StridedEntries {
   Scalar* values;
   Ordinal* entries;
   Stride stride;
@@ -75,7 +66,7 @@ struct StridedRun {
   KOKKOS_FORCEINLINE_FUNCTION auto value_once(Length j) const { return load_once(values + place(j)); }
   KOKKOS_FORCEINLINE_FUNCTION auto column_once(Length j) const { return load_once(entries + place(j)); }
   /// The entries first, first + step and so on.
-  KOKKOS_FORCEINLINE_FUNCTION StridedRun every(int first, int step) const {
+  KOKKOS_FORCEINLINE_FUNCTION StridedEntries every(int first, int step) const {
     return {values + first * stride, entries + first * stride, stride * step,
             count > first ? (count - first + step - 1) / step : 0};
   }
@@ -83,7 +74,7 @@ struct StridedRun {
 
 /// One run after another, for a row that is stored in two places.
 template <class First, class Second>
-struct JoinedRun {
+struct JoinedEntries {
   First first;
   Second second;
   std::int64_t count;
@@ -95,21 +86,6 @@ struct JoinedRun {
     return j < first.count ? first.column(j) : second.column(j - first.count);
   }
 };
-
-/// Entries that lane `lane` of 2^log2_lanes has of a row of `length`. By a shift: with a division, SELL of
-/// qh1484 3273 times along the diagonal took 0.232 ms in place of 0.178 (H200, filigree_spmv).
-template <class Length>
-KOKKOS_FORCEINLINE_FUNCTION Length entries_of_lane(Length length, int lane, int log2_lanes) {
-  return (length - lane + (1 << log2_lanes) - 1) >> log2_lanes;
-}
-
-/// The binary logarithm of a power of two.
-inline int log2_of(int power_of_two) {
-  int result = 0;
-  while ((1 << result) < power_of_two)
-    ++result;
-  return result;
-}
 
 template <class Rows, class = void>
 constexpr bool has_tiles_v = false;
@@ -126,20 +102,6 @@ template <class Rows>
 constexpr bool
     has_rests_v<Rows, std::void_t<decltype(std::declval<const Rows&>().visit_rests(0, 0, IgnoreRest()))>> =
         true;
-
-/// Entries of the row in place i, without its padding, which is always at the end.
-template <class Rows>
-KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_length(const Rows& rows, std::int64_t i) {
-  std::int64_t length = 0;
-  for (int lane = 0; lane < rows.lanes(); ++lane) {
-    const auto run = rows.run(i, lane);
-    if constexpr (Rows::padded)
-      length += first_where(0, run.count, [&](std::int64_t j) { return run.column(j) < 0; });
-    else
-      length += run.count;
-  }
-  return length;
-}
 
 }  // namespace Impl
 }  // namespace Filigree

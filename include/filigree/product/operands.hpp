@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_SPMV_OPERANDS_HPP
-#define FILIGREE_CORE_SPMV_OPERANDS_HPP
+#ifndef FILIGREE_PRODUCT_OPERANDS_HPP
+#define FILIGREE_PRODUCT_OPERANDS_HPP
 
 #include "filigree/core/launch.hpp"
 #include "filigree/core/load_once.hpp"
-#include "filigree/core/multi_vector.hpp"
 #include "filigree/core/scalar.hpp"
-#include "filigree/core/scale.hpp"
+#include "filigree/product/multi_vector.hpp"
+#include "filigree/product/scale.hpp"
 
 namespace Filigree {
 namespace Impl {
@@ -14,7 +14,7 @@ namespace Impl {
 /// All of y = beta*y + alpha*op(A)*x but A and its mode, for up to Columns columns of x and y: what the
 /// front door hands to the kernels of every format.
 template <class Scalar, class X, class Y, int Columns>
-struct SpmvOperands {
+struct ProductOperands {
   using x_type = X;
   using y_type = Y;
   using accumulator_type = wider_t<Scalar, X, Y>;
@@ -34,15 +34,15 @@ struct SpmvOperands {
   /// The same, where UnitStride of an x whose stride the compiler knows: a host, which has no instruction for
   /// an address in rows of any size, computes one for each entry.
   template <bool UnitStride>
-  KOKKOS_FORCEINLINE_FUNCTION SpmvOperands with_stride() const {
-    SpmvOperands result = *this;
+  KOKKOS_FORCEINLINE_FUNCTION ProductOperands with_stride() const {
+    ProductOperands result = *this;
     if (UnitStride) result.x.row_bytes = static_cast<int>(sizeof(X));
     return result;
   }
 
   /// The columns from the given one on, at most Most of them.
   template <int Most>
-  KOKKOS_FORCEINLINE_FUNCTION SpmvOperands<Scalar, X, Y, Most> from_column(int first) const {
+  KOKKOS_FORCEINLINE_FUNCTION ProductOperands<Scalar, X, Y, Most> from_column(int first) const {
     return {x.from_column(first), y.from_column(first), columns - first < Most ? columns - first : Most,
             alpha, beta};
   }
@@ -102,8 +102,8 @@ struct SpmvOperands {
   KOKKOS_FORCEINLINE_FUNCTION void scatter(std::int64_t row, const Scalar& a, std::int64_t column) const {
     const auto wide_a = widen<accumulator_type>(a);
     for (int c = 0; c < columns; ++c)
-      atomic_add(&y(column, c),
-                 narrow<Y>(times(alpha, accumulator_type(wide_a * widen<accumulator_type>(x(row, c))))));
+      atomic_add(&y(column, c), convert_scalar<Y>(times(
+                                    alpha, accumulator_type(wide_a * widen<accumulator_type>(x(row, c))))));
   }
 
   /// sum += a * factor, unless a is 0.

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // y = beta*y + alpha*op(A)*x for matrices stored as Rows (rows.hpp).
-#ifndef FILIGREE_CORE_ROW_PRODUCT_HPP
-#define FILIGREE_CORE_ROW_PRODUCT_HPP
+#ifndef FILIGREE_PRODUCT_ROW_PRODUCT_HPP
+#define FILIGREE_PRODUCT_ROW_PRODUCT_HPP
 
 #include <cstdint>
 #include <string>
 
 #include "filigree/core/launch.hpp"
 #include "filigree/core/mode.hpp"
-#include "filigree/core/rows.hpp"
-#include "filigree/core/spmv_operands.hpp"
+#include "filigree/product/operands.hpp"
+#include "filigree/product/row_layout.hpp"
 
 namespace Filigree {
 namespace Impl {
@@ -99,7 +99,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_run(const Operands& operands, typename Oper
 /// The same for a row in two places, one run after the other.
 template <bool Gpu, bool Padded, bool Conjugate, class Operands, class First, class Second>
 KOKKOS_FORCEINLINE_FUNCTION void add_run(const Operands& operands, typename Operands::sums_type& sums,
-                                         const JoinedRun<First, Second>& run) {
+                                         const JoinedEntries<First, Second>& run) {
   add_run<Gpu, Padded, Conjugate>(operands, sums, run.first);
   add_run<Gpu, Padded, Conjugate>(operands, sums, run.second);
 }
@@ -111,7 +111,7 @@ template <class Launch, class Rows, class Operands, bool Conjugate, bool Vector>
 struct RowSpmv {
   using launch = Launch;
   using sums_type = typename Operands::sums_type;
-  using place_type = place_t<typename Rows::ordinal_type>;
+  using stored_row_type = stored_row_t<typename Rows::ordinal_type>;
   static constexpr std::int64_t tile_size = launch::template tile<sums_type>;
 
   Rows rows;
@@ -119,25 +119,25 @@ struct RowSpmv {
   int rows_per_gpu_team;
 
   KOKKOS_FORCEINLINE_FUNCTION void store(const sums_type& sums, std::int64_t i) const {
-    const std::int64_t row = rows.target(i);
+    const std::int64_t row = rows.matrix_row(i);
     if (row >= 0) operands.store(sums, row);
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void row_product(const place_type i) const {
+  KOKKOS_FORCEINLINE_FUNCTION void row_product(const stored_row_type i) const {
     // Asked for first, so that no lane waits for it after the products.
-    const std::int64_t row = rows.target(i);
+    const std::int64_t row = rows.matrix_row(i);
     sums_type sums = {};
-    add_run<launch::gpu, Rows::padded, Conjugate>(operands, sums, rows.run(i, 0));
+    add_run<launch::gpu, Rows::padded, Conjugate>(operands, sums, rows.lane_entries(i, 0));
     if (row >= 0) operands.store(sums, row);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void row_product(const typename launch::member_type& team,
-                                               const place_type i) const {
+                                               const stored_row_type i) const {
     RowSums<Operands> all;
     Kokkos::parallel_reduce(
         Kokkos::ThreadVectorRange(team, rows.lanes()),
         [&](const int lane, RowSums<Operands>& mine) {
-          add_run<launch::gpu, Rows::padded, Conjugate>(operands, mine.sums, rows.run(i, lane));
+          add_run<launch::gpu, Rows::padded, Conjugate>(operands, mine.sums, rows.lane_entries(i, lane));
         },
         all);
     Kokkos::single(Kokkos::PerThread(team), [&]() { store(all.sums, i); });
@@ -178,8 +178,8 @@ struct RowSpmv {
     } else {
       const Operands of_product = operands.template with_stride<UnitStride>();
       for (std::int64_t i = first; i < end; ++i) {
-        const auto run = rows.run(i, 0);
-        prefetch_ahead(run.values, run.count);  // the gain is at ShareSpmv::host_share
+        const auto run = rows.lane_entries(i, 0);
+        prefetch_ahead(run.values, run.count);  // the gain is at BalancedSpmv::host_chunk
         prefetch_ahead(run.entries, run.count);
         sums_type sums = {};
         add_run<false, Rows::padded, Conjugate>(of_product, sums, run);
@@ -189,9 +189,10 @@ struct RowSpmv {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
-    const std::int64_t of_team = launch::team_rows(team, rows.count(), rows_per_gpu_team);
+    const std::int64_t of_team = launch::team_rows(team, rows.stored_row_count(), rows_per_gpu_team);
     const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * of_team;
-    const std::int64_t end = first + of_team < rows.count() ? first + of_team : rows.count();
+    const std::int64_t end =
+        first + of_team < rows.stored_row_count() ? first + of_team : rows.stored_row_count();
     if constexpr (launch::gpu) {
       Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(end - first)), [&](const int i) {
         if constexpr (Vector)
@@ -219,9 +220,9 @@ struct RowScatter {
   int rows_per_gpu_team;
 
   KOKKOS_FORCEINLINE_FUNCTION void scatter_run(const std::int64_t i, const int lane) const {
-    const std::int64_t row = rows.target(i);
+    const std::int64_t row = rows.matrix_row(i);
     if (row < 0) return;
-    const auto run = rows.run(i, lane);
+    const auto run = rows.lane_entries(i, lane);
     for (std::int64_t j = 0; j < run.count; ++j) {
       const std::int64_t column = run.column(j);
       if (!Rows::padded || column >= 0) operands.scatter(row, conjugate_if<Conjugate>(run.value(j)), column);
@@ -229,9 +230,10 @@ struct RowScatter {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
-    const std::int64_t of_team = launch::team_rows(team, rows.count(), rows_per_gpu_team);
+    const std::int64_t of_team = launch::team_rows(team, rows.stored_row_count(), rows_per_gpu_team);
     const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * of_team;
-    const std::int64_t count = rows.count() - first < of_team ? rows.count() - first : of_team;
+    const std::int64_t count =
+        rows.stored_row_count() - first < of_team ? rows.stored_row_count() - first : of_team;
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(count)), [&](const int i) {
       Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, rows.lanes()),
                            [&](const int lane) { scatter_run(first + i, lane); });
@@ -247,7 +249,7 @@ void row_spmv(const ExecutionSpace& exec, const std::string& name, Mode mode, co
   const auto launch = [&](auto kernel, int lanes) {
     using Launch = typename decltype(kernel)::launch;
     kernel.rows_per_gpu_team = lanes / rows.lanes();
-    Kokkos::parallel_for(name, Launch::policy(exec, rows.count(), lanes, rows.lanes()), kernel);
+    Kokkos::parallel_for(name, Launch::policy(exec, rows.stored_row_count(), lanes, rows.lanes()), kernel);
   };
   if (is_transpose(mode)) operands.scale(exec, extent);
   with_mode<typename Rows::scalar_type>(mode, [&](auto transpose, auto conjugate) {

@@ -1,49 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_CHECK_CRS_HPP
-#define FILIGREE_CORE_CHECK_CRS_HPP
+#ifndef FILIGREE_CONVERSION_CHECK_CRS_HPP
+#define FILIGREE_CONVERSION_CHECK_CRS_HPP
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
 
-#include <KokkosSparse_CrsMatrix.hpp>
-
+#include "filigree/conversion/crs_views.hpp"
 #include "filigree/core/convert_options.hpp"
 #include "filigree/core/error.hpp"
 #include "filigree/core/launch.hpp"
 
 namespace Filigree {
 namespace Impl {
-
-/// The Views of a CRS matrix in a form that kernels take, whatever the traits of the matrix.
-template <class Scalar, class Ordinal, class SizeType>
-struct CrsViews {
-  const Scalar* values;
-  const Ordinal* entries;
-  const SizeType* row_map;
-
-  template <class Crs>
-  explicit CrsViews(const Crs& crs)
-      : values(crs.values.data()), entries(crs.graph.entries.data()), row_map(crs.graph.row_map.data()) {}
-
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t begin(std::int64_t row) const {
-    return static_cast<std::int64_t>(row_map[row]);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t end(std::int64_t row) const { return begin(row + 1); }
-};
-
-template <class Crs>
-using crs_views_t = CrsViews<typename Crs::non_const_value_type, typename Crs::non_const_ordinal_type,
-                             typename Crs::non_const_size_type>;
-
-/// Reads one element of a View that may live on a device.
-template <class View>
-typename View::non_const_value_type read_element(const View& view, std::size_t index) {
-  typename View::non_const_value_type value;
-  Kokkos::deep_copy(value, Kokkos::subview(view, index));
-  return value;
-}
 
 /// The first row whose part of the row map falls, leaves the entries or, at its ends, leaves entries out; if
 /// there is none, the number of rows plus the index of the first entry whose column is outside the matrix.
@@ -54,18 +24,18 @@ struct CheckCrs {
   Views crs;
   std::int64_t rows;
   std::int64_t columns;
-  std::int64_t entry_count;
+  std::int64_t nnz;
 
   /// Columns that are checked at once, as one load at a time does not keep the memory busy.
   static constexpr int batch = 4;
-  KOKKOS_INLINE_FUNCTION std::int64_t batches() const { return (entry_count + batch - 1) / batch; }
+  KOKKOS_INLINE_FUNCTION std::int64_t batches() const { return (nnz + batch - 1) / batch; }
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::int64_t& first_bad) const {
     if (i < rows) {
       const std::int64_t begin = crs.begin(i);
       const std::int64_t end = crs.end(i);
-      const bool bad = begin < 0 || end < begin || end > entry_count || (i == 0 && begin != 0) ||
-                       (i == rows - 1 && end != entry_count);
+      const bool bad =
+          begin < 0 || end < begin || end > nnz || (i == 0 && begin != 0) || (i == rows - 1 && end != nnz);
       if (bad && i < first_bad) first_bad = i;
       return;
     }
@@ -73,7 +43,7 @@ struct CheckCrs {
     FILIGREE_UNROLL(4)
     for (int b = 0; b < batch; ++b) {
       const std::int64_t entry = (i - rows) * batch + b;
-      found[b] = entry < entry_count ? static_cast<std::int64_t>(crs.entries[entry]) : 0;
+      found[b] = entry < nnz ? static_cast<std::int64_t>(crs.entries[entry]) : 0;
     }
     FILIGREE_UNROLL(4)
     for (int b = 0; b < batch; ++b) {
@@ -134,14 +104,6 @@ void check_crs(const ExecutionSpace& exec, const char* function, const Crs& crs,
   fail<std::invalid_argument>(function, ": row ", row, " of the CRS matrix has an entry in column ",
                               read_element(crs.graph.entries, bad_entry), "; columns of a ", rows, " x ",
                               columns, " matrix are 0 to ", columns - 1, ".");
-}
-
-/// Bytes of the three Views of a CRS matrix.
-template <class Crs>
-double crs_bytes(const Crs& crs) {
-  return static_cast<double>(crs.values.extent(0)) * sizeof(typename Crs::non_const_value_type) +
-         static_cast<double>(crs.graph.entries.extent(0)) * sizeof(typename Crs::non_const_ordinal_type) +
-         static_cast<double>(crs.graph.row_map.extent(0)) * sizeof(typename Crs::non_const_size_type);
 }
 
 /// Throws std::length_error if a View of `elements` elements cannot be indexed with SizeType, or if `bytes`,

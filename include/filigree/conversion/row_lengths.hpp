@@ -1,23 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The row lengths of a CRS matrix, from which formats derive their widths.
-#ifndef FILIGREE_CORE_ROW_LENGTHS_HPP
-#define FILIGREE_CORE_ROW_LENGTHS_HPP
+#ifndef FILIGREE_CONVERSION_ROW_LENGTHS_HPP
+#define FILIGREE_CONVERSION_ROW_LENGTHS_HPP
 
 #include <cstdint>
 #include <ostream>
 
-#include "filigree/core/check_crs.hpp"
+#include "filigree/conversion/check_crs.hpp"
 #include "filigree/core/error.hpp"
+#include "filigree/core/integer.hpp"
 #include "filigree/core/launch.hpp"
 #include "filigree/core/region.hpp"
 
 namespace Filigree {
 namespace Impl {
-
-KOKKOS_INLINE_FUNCTION constexpr std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
-  return (value + multiple - 1) / multiple * multiple;
-}
 
 template <class ExecutionSpace, class Views>
 struct LongestRow {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_MULTI_VECTOR_HPP
-#define FILIGREE_CORE_MULTI_VECTOR_HPP
+#ifndef FILIGREE_PRODUCT_MULTI_VECTOR_HPP
+#define FILIGREE_PRODUCT_MULTI_VECTOR_HPP
 
 #include <cstddef>
 #include <cstdint>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_BLOCK_COLUMNS_HPP
-#define FILIGREE_CORE_BLOCK_COLUMNS_HPP
+#ifndef FILIGREE_CONVERSION_BLOCK_COLUMNS_HPP
+#define FILIGREE_CONVERSION_BLOCK_COLUMNS_HPP
 
 #include <cstdint>
 
+#include "filigree/conversion/check_crs.hpp"
 #include "filigree/core/binary_search.hpp"
-#include "filigree/core/check_crs.hpp"
 
 namespace Filigree {
 namespace Impl {

@@ -8,40 +8,33 @@
 //   rows_are_contiguous           constexpr: whether the places of a row are neighbours
 //   position(row, column)         where in values() that entry is stored, -1 where it has no place
 //   values()
-//   place_count(row)              places of a row
-//   for_each_place(row, first, end, visit)
+//   element_count(row)              places of a row
+//   for_each_element(row, first, end, visit)
 //                                 calls visit(column, position) for those of them from first to end - 1, by
 //                                 ascending column; a place that is outside the matrix has a column that is,
 //                                 and holds 0
-#ifndef FILIGREE_CORE_PLACE_COPY_HPP
-#define FILIGREE_CORE_PLACE_COPY_HPP
+#ifndef FILIGREE_CONVERSION_DENSE_COPY_HPP
+#define FILIGREE_CONVERSION_DENSE_COPY_HPP
 
 #include <cstdint>
 #include <limits>
 
+#include "filigree/conversion/build_crs.hpp"
+#include "filigree/conversion/check_crs.hpp"
 #include "filigree/core/binary_search.hpp"
-#include "filigree/core/check_crs.hpp"
+#include "filigree/core/integer.hpp"
 #include "filigree/core/launch.hpp"
 #include "filigree/core/region.hpp"
-#include "filigree/core/row_map.hpp"
-#include "filigree/core/rows.hpp"
 
 namespace Filigree {
 namespace Impl {
-
-/// a / b of numbers of rows, columns or places of a row, none of them negative: in 32 bits where ordinals
-/// have no more. The places of a row may be twice its columns, which an unsigned number can tell.
-template <class Ordinal>
-KOKKOS_FORCEINLINE_FUNCTION std::int64_t quotient(std::int64_t a, std::int64_t b) {
-  return static_cast<std::int64_t>(static_cast<place_t<Ordinal>>(a) / static_cast<place_t<Ordinal>>(b));
-}
 
 /// Writes the values of a CRS matrix to Places, T lanes a row. Mostly a row of the CRS ascends, as its places
 /// do: each lane goes through a part of the places and through the entries that belong there, and writes each
 /// place once, zeros too. So a lane reads a few neighbours at once: with whole rows, the caches of an H200
 /// lost what it had not yet read (CDS of 7pt 64^3 b=8: 7.8 products in place of 1.5).
 template <class ExecutionSpace, class Places, class Views>
-struct FillPlaces {
+struct DenseFill {
   using scalar_type = typename Places::scalar_type;
   using launch = RowLaunch<ExecutionSpace>;
   using member_type = typename launch::member_type;
@@ -91,13 +84,13 @@ struct FillPlaces {
     if constexpr (Places::rows_are_contiguous && launch::gpu) {
       const std::int64_t begin = crs.begin(row);
       const std::int64_t length = crs.end(row) - begin;
-      if (length != places.place_count(row)) return false;
+      if (length != places.element_count(row)) return false;
       std::int64_t found = 0;
       Kokkos::parallel_reduce(
           Kokkos::ThreadVectorRange(team, lanes),
           [&](const int lane, std::int64_t& sum) {
             for (std::int64_t k = lane; k < length; k += lanes)
-              places.for_each_place(row, k, k + 1, [&](std::int64_t column, std::int64_t position) {
+              places.for_each_element(row, k, k + 1, [&](std::int64_t column, std::int64_t position) {
                 if (static_cast<std::int64_t>(crs.entries[begin + k]) == column) ++sum;
                 places.values()[position] = crs.values[begin + k];
               });
@@ -111,14 +104,14 @@ struct FillPlaces {
 
   /// Returns the number of entries that were written.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t fill(const member_type& team, const std::int64_t row) const {
-    const std::int64_t place_count = places.place_count(row);
-    const std::int64_t share = quotient<typename Places::ordinal_type>(place_count + lanes - 1, lanes);
+    const std::int64_t element_count = places.element_count(row);
+    const std::int64_t share = quotient<typename Places::ordinal_type>(element_count + lanes - 1, lanes);
     std::int64_t found = 0;
     Kokkos::parallel_reduce(
         Kokkos::ThreadVectorRange(team, lanes),
         [&](const int lane, std::int64_t& sum) {
           const std::int64_t end = lane * share + share;
-          sum += fill_part(row, lane * share, end < place_count ? end : place_count);
+          sum += fill_part(row, lane * share, end < element_count ? end : element_count);
         },
         found);
     return found;
@@ -135,7 +128,7 @@ struct FillPlaces {
     std::int64_t i = first_place == 0 ? begin : -1;
     std::int64_t next_column = i < 0 ? no_column : column_of(i);
     std::int64_t found = 0;
-    places.for_each_place(row, first_place, end_place, [&](std::int64_t column, std::int64_t position) {
+    places.for_each_element(row, first_place, end_place, [&](std::int64_t column, std::int64_t position) {
       if (i < 0) {
         i = first_where(begin, end, [&](std::int64_t entry) { return column_of(entry) >= column; });
         next_column = column_of(i);
@@ -167,7 +160,7 @@ struct FillPlaces {
 
 /// Compares a CRS matrix with Places and copies it from there, one lane a row.
 template <class ExecutionSpace, class Places, class SizeType>
-struct PlaceCopy {
+struct DenseCopy {
   using execution_space = ExecutionSpace;
   using scalar_type = typename Places::scalar_type;
   using ordinal_type = typename Places::ordinal_type;
@@ -184,7 +177,7 @@ struct PlaceCopy {
   scalar_type* crs_values = nullptr;
 
   template <class Crs>
-  PlaceCopy(const Places& places_, const Crs& crs_) : places(places_), crs(crs_) {}
+  DenseCopy(const Places& places_, const Crs& crs_) : places(places_), crs(crs_) {}
 
   /// Differs where a stored value is not zero in a place that the CRS does not name, or the CRS names a place
   /// that is not stored.
@@ -225,19 +218,20 @@ struct PlaceCopy {
   /// Calls visit(column, value) for the values of a row that are not zero.
   template <class Visit>
   KOKKOS_INLINE_FUNCTION void for_each_stored(const std::int64_t row, const Visit& visit) const {
-    places.for_each_place(row, 0, places.place_count(row), [&](std::int64_t column, std::int64_t position) {
-      const scalar_type value = places.values()[position];
-      if (value != scalar_type(0)) visit(column, value);
-    });
+    places.for_each_element(row, 0, places.element_count(row),
+                            [&](std::int64_t column, std::int64_t position) {
+                              const scalar_type value = places.values()[position];
+                              if (value != scalar_type(0)) visit(column, value);
+                            });
   }
 };
 
 /// The values of crs in their places: one kernel, "Filigree::<what>[<format>]". Writes all places, zeros
 /// where the CRS has no entry.
 template <class ExecutionSpace, class Crs, class Places>
-void fill_places(const ExecutionSpace& exec, const char* what, const char* format, const Places& places,
-                 const Crs& crs) {
-  using Fill = FillPlaces<ExecutionSpace, Places, crs_views_t<Crs>>;
+void fill_dense(const ExecutionSpace& exec, const char* what, const char* format, const Places& places,
+                const Crs& crs) {
+  using Fill = DenseFill<ExecutionSpace, Places, crs_views_t<Crs>>;
   using launch = typename Fill::launch;
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
   if (rows == 0) return;
@@ -248,9 +242,9 @@ void fill_places(const ExecutionSpace& exec, const char* what, const char* forma
 
 /// The first row in which the patterns differ, or a number past all rows. Fences exec.
 template <class ExecutionSpace, class Crs, class Places>
-std::int64_t first_different_row_of_places(const ExecutionSpace& exec, const char* format,
-                                           const Places& places, const Crs& crs) {
-  using Copy = PlaceCopy<ExecutionSpace, Places, typename Crs::non_const_size_type>;
+std::int64_t first_different_row_of_dense(const ExecutionSpace& exec, const char* format,
+                                          const Places& places, const Crs& crs) {
+  using Copy = DenseCopy<ExecutionSpace, Places, typename Crs::non_const_size_type>;
   std::int64_t row = std::numeric_limits<std::int64_t>::max();
   Kokkos::parallel_reduce(label("compare_pattern", format),
                           row_range<typename Copy::Compare>(exec, static_cast<std::int64_t>(crs.numRows())),
@@ -261,9 +255,9 @@ std::int64_t first_different_row_of_places(const ExecutionSpace& exec, const cha
 
 /// A CRS matrix of the values that are not zero.
 template <class Crs, class ExecutionSpace, class Places>
-Crs crs_of_places(const ExecutionSpace& exec, const char* format, const Places& places,
-                  typename Crs::non_const_ordinal_type rows, typename Crs::non_const_ordinal_type columns) {
-  using Copy = PlaceCopy<ExecutionSpace, Places, typename Crs::non_const_size_type>;
+Crs crs_of_dense(const ExecutionSpace& exec, const char* format, const Places& places,
+                 typename Crs::non_const_ordinal_type rows, typename Crs::non_const_ordinal_type columns) {
+  using Copy = DenseCopy<ExecutionSpace, Places, typename Crs::non_const_size_type>;
   return build_crs<Crs, typename Copy::Count, typename Copy::Extract>(exec, format, rows, columns,
                                                                       Copy(places, Crs()));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_ROW_TILE_HPP
-#define FILIGREE_CORE_ROW_TILE_HPP
+#ifndef FILIGREE_PRODUCT_HOST_TILE_HPP
+#define FILIGREE_PRODUCT_HOST_TILE_HPP
 
 #include <cstdint>
 
@@ -39,7 +39,7 @@ struct RowTile {
   /// From entry k to entry k + T.
   std::int64_t stride;
   int log2_lanes;
-  std::int64_t place_count;
+  std::int64_t element_count;
   /// Entries of a place, padding included.
   std::int64_t width;
   /// Entries of each place, those beyond the width included, where known.
@@ -71,7 +71,7 @@ struct RowTile {
     std::int64_t end_of_entries = k + count;
     if constexpr (Lengths) {
       const std::int64_t begin = first + (ahead >> log2_lanes);
-      const std::int64_t end = begin + chunk < place_count ? begin + chunk : place_count;
+      const std::int64_t end = begin + chunk < element_count ? begin + chunk : element_count;
       end_of_entries = 0;
       for (std::int64_t i = begin; i < end; ++i)
         end_of_entries = lengths[i] > end_of_entries ? static_cast<std::int64_t>(lengths[i]) : end_of_entries;
@@ -122,10 +122,10 @@ struct RowTile {
       const Entry* const entries = first_entry + at(k);
       const std::int64_t last = at(k + Band - 1) - at(k);
       const std::int64_t most = width - k < Band ? width - k : Band;
-      for (std::int64_t first = 0; first < place_count; first += chunk) {
-        const std::int64_t end = first + chunk < place_count ? first + chunk : place_count;
+      for (std::int64_t first = 0; first < element_count; first += chunk) {
+        const std::int64_t end = first + chunk < element_count ? first + chunk : element_count;
         // A slice with less is a line or two of one stream.
-        if (place_count >= chunk) ask_ahead(first, k, most);
+        if (element_count >= chunk) ask_ahead(first, k, most);
         for (std::int64_t i = first; i < end; ++i) {
           std::int64_t count = most;
           if constexpr (Lengths) count = lengths[i] - k < most ? lengths[i] - k : most;
@@ -163,15 +163,16 @@ struct RowTile {
 /// Calls visit(tile) with the RowTile that begins at the given entries.
 template <bool Lengths, class Scalar, class Entry, class Column, class Visit>
 KOKKOS_FORCEINLINE_FUNCTION void visit_row_tile(const Scalar* value, const Entry* entry, const Column& column,
-                                                std::int64_t stride, int log2_lanes, std::int64_t place_count,
-                                                std::int64_t width, const Entry* lengths, std::int64_t ahead,
+                                                std::int64_t stride, int log2_lanes,
+                                                std::int64_t element_count, std::int64_t width,
+                                                const Entry* lengths, std::int64_t ahead,
                                                 const Visit& visit) {
   if (log2_lanes == 0)
-    visit(RowTile<Scalar, Entry, Column, Lengths, true>{value, entry, column, stride, 0, place_count, width,
+    visit(RowTile<Scalar, Entry, Column, Lengths, true>{value, entry, column, stride, 0, element_count, width,
                                                         lengths, ahead});
   else
     visit(RowTile<Scalar, Entry, Column, Lengths, false>{value, entry, column, stride, log2_lanes,
-                                                         place_count, width, lengths, ahead});
+                                                         element_count, width, lengths, ahead});
 }
 
 }  // namespace Impl

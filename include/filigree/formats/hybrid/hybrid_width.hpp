@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_HYBRID_WIDTH_HPP
-#define FILIGREE_CORE_HYBRID_WIDTH_HPP
+#ifndef FILIGREE_FORMATS_HYBRID_HYBRID_WIDTH_HPP
+#define FILIGREE_FORMATS_HYBRID_HYBRID_WIDTH_HPP
 
 #include <algorithm>
 #include <cstdint>

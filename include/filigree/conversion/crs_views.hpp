@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_CONVERSION_CRS_VIEWS_HPP
+#define FILIGREE_CONVERSION_CRS_VIEWS_HPP
+
+#include <cstddef>
+#include <cstdint>
+#include <KokkosSparse_CrsMatrix.hpp>
+
+#include "filigree/core/kokkos_versions.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// The Views of a CRS matrix in a form that kernels take, whatever the traits of the matrix.
+template <class Scalar, class Ordinal, class SizeType>
+struct CrsViews {
+  const Scalar* values;
+  const Ordinal* entries;
+  const SizeType* row_map;
+
+  template <class Crs>
+  explicit CrsViews(const Crs& crs)
+      : values(crs.values.data()), entries(crs.graph.entries.data()), row_map(crs.graph.row_map.data()) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t begin(std::int64_t row) const {
+    return static_cast<std::int64_t>(row_map[row]);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t end(std::int64_t row) const { return begin(row + 1); }
+};
+
+template <class Crs>
+using crs_views_t = CrsViews<typename Crs::non_const_value_type, typename Crs::non_const_ordinal_type,
+                             typename Crs::non_const_size_type>;
+
+/// Reads one element of a View that may live on a device.
+template <class View>
+typename View::non_const_value_type read_element(const View& view, std::size_t index) {
+  typename View::non_const_value_type value;
+  Kokkos::deep_copy(value, Kokkos::subview(view, index));
+  return value;
+}
+
+/// Bytes of the three Views of a CRS matrix.
+template <class Crs>
+double crs_bytes(const Crs& crs) {
+  return static_cast<double>(crs.values.extent(0)) * sizeof(typename Crs::non_const_value_type) +
+         static_cast<double>(crs.graph.entries.extent(0)) * sizeof(typename Crs::non_const_ordinal_type) +
+         static_cast<double>(crs.graph.row_map.extent(0)) * sizeof(typename Crs::non_const_size_type);
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

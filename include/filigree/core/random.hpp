@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_CORE_RANDOM_HPP
+#define FILIGREE_CORE_RANDOM_HPP
+
+#include <cstdint>
+
+#include "filigree/core/kokkos_versions.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// 64 bits that look random and depend on `state` alone: one step of SplitMix64 (Steele, Lea and Flood 2014).
+/// Not Kokkos' generators, because those give each lane a sequence, and a matrix must not depend on which
+/// lane makes an entry.
+KOKKOS_INLINE_FUNCTION std::uint64_t random_bits(std::uint64_t state) {
+  state += 0x9e3779b97f4a7c15u;
+  state = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9u;
+  state = (state ^ (state >> 27)) * 0x94d049bb133111ebu;
+  return state ^ (state >> 31);
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

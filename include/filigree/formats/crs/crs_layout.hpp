@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_FORMATS_CRS_CRS_LAYOUT_HPP
+#define FILIGREE_FORMATS_CRS_CRS_LAYOUT_HPP
+
+#include <cstdint>
+
+#include "filigree/core/binary_search.hpp"
+#include "filigree/core/integer.hpp"
+#include "filigree/core/load_once.hpp"
+#include "filigree/formats/crs/crs_matrix.hpp"
+#include "filigree/product/row_layout.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// The Rows (core/rows.hpp) of a CRS matrix, multiplied by T lanes a row.
+template <class Scalar, class Ordinal, class SizeType>
+struct CrsLayout {
+  using scalar_type = Scalar;
+  using ordinal_type = Ordinal;
+  static constexpr bool padded = false;
+  static constexpr bool has_lanes = true;
+
+  const Scalar* values;
+  const Ordinal* entries;
+  const SizeType* row_map;
+  std::int64_t row_count;
+  int log2_lanes;
+
+  template <class Crs>
+  CrsLayout(const Crs& crs, int lanes_per_row)
+      : values(crs.values.data()),
+        entries(crs.graph.entries.data()),
+        row_map(crs.graph.row_map.data()),
+        row_count(static_cast<std::int64_t>(crs.numRows())),
+        log2_lanes(log2_of(lanes_per_row)) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t stored_row_count() const { return row_count; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t matrix_row(std::int64_t i) const { return i; }
+  KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1 << log2_lanes; }
+  KOKKOS_FORCEINLINE_FUNCTION StridedEntries<const Scalar, const Ordinal> lane_entries(std::int64_t row,
+                                                                                       int lane) const {
+    const std::int64_t begin = static_cast<std::int64_t>(row_map[row]);
+    const std::int64_t length = static_cast<std::int64_t>(row_map[row + 1]) - begin;
+    return {values + begin + lane, entries + begin + lane, std::int64_t(1) << log2_lanes,
+            entries_of_lane(length, lane, log2_lanes)};
+  }
+};
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

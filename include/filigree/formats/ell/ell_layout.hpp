@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_FORMATS_ELL_ELL_LAYOUT_HPP
+#define FILIGREE_FORMATS_ELL_ELL_LAYOUT_HPP
+
+#include <cstdint>
+
+#include "filigree/conversion/slots.hpp"
+#include "filigree/core/binary_search.hpp"
+#include "filigree/core/integer.hpp"
+#include "filigree/core/load_once.hpp"
+#include "filigree/formats/ell/ell_matrix.hpp"
+#include "filigree/product/host_tile.hpp"
+#include "filigree/product/row_layout.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// The Rows (core/rows.hpp) of ELL: where it puts its entries. Without row lengths all rows have the full
+/// width, and there are places for the rows that only fill the last 16. A row may be longer than the width
+/// where ELL is part of a hybrid, which holds the rest elsewhere.
+template <class Scalar, class Ordinal, bool RowLengths>
+struct EllLayout {
+  using scalar_type = Scalar;
+  using ordinal_type = Ordinal;
+  using stored_row_type = stored_row_t<Ordinal>;
+  using length_type = length_t<Ordinal>;
+  static constexpr bool is_dense = false;
+  static constexpr bool padded = !RowLengths;
+  static constexpr bool has_lanes = true;
+
+  Scalar* values;
+  Ordinal* entries;
+  const Ordinal* row_lengths;
+  std::int64_t rows;
+  std::int64_t stride;
+  length_type width;
+  int log2_lanes;
+
+  template <class Ell>
+  explicit EllLayout(const Ell& ell)
+      : values(ell.values.data()),
+        entries(ell.entries.data()),
+        row_lengths(ell.row_lengths.data()),
+        rows(static_cast<std::int64_t>(ell.numRows())),
+        stride(static_cast<std::int64_t>(ell.stride())),
+        width(static_cast<length_type>(ell.width())),
+        log2_lanes(log2_of(ell.lanes_per_row())) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t stored_row_count() const { return RowLengths ? rows : stride; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t matrix_row(std::int64_t i) const { return i < rows ? i : -1; }
+  KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1 << log2_lanes; }
+  KOKKOS_FORCEINLINE_FUNCTION length_type length(stored_row_type i) const {
+    const length_type length = RowLengths ? static_cast<length_type>(row_lengths[i]) : width;
+    return length < width ? length : width;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION StridedEntries<Scalar, Ordinal, length_type> lane_entries(stored_row_type i,
+                                                                                        int lane) const {
+    const std::int64_t start = (static_cast<std::int64_t>(i) << log2_lanes) + lane;
+    return {values + start, entries + start, stride << log2_lanes,
+            entries_of_lane(length(i), lane, log2_lanes)};
+  }
+
+  /// Slots are numbered as if they were in slices of 32 places, so that lanes that are near each other read
+  /// rows of the CRS that are.
+  static constexpr int log2_slice = 5;
+  static constexpr int fill_batch = 4;
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t slots() const { return slice_begin(slices()); }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t slices() const {
+    return (stride + (1 << log2_slice) - 1) >> log2_slice;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t slice_begin(std::int64_t slice) const {
+    return (slice << log2_slice) * width;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION SlotGroup group(std::int64_t slot, std::int64_t) const {
+    const std::int64_t slice = slot / slice_begin(1);
+    return {slice, slice_begin(slice), slice_begin(slice + 1)};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION SlotEntry entry(const SlotGroup& slice, std::int64_t slot) const {
+    const std::int64_t in_slice = slot - slice.begin;
+    const int lane = static_cast<int>(in_slice & (lanes() - 1));
+    const std::int64_t j = in_slice >> (log2_slice + log2_lanes);
+    const std::int64_t i =
+        (slice.number << log2_slice) + ((in_slice >> log2_lanes) & ((1 << log2_slice) - 1));
+    return {i < stored_row_count() ? i : -1, (j << log2_lanes) + lane,
+            ((j * stride + i) << log2_lanes) + lane};
+  }
+  /// The length of the arrays.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t elements() const { return stride * width; }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value_at(std::int64_t at) const { return values[at]; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_at(const SlotGroup&, std::int64_t at) const {
+    return static_cast<std::int64_t>(entries[at]);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void set_column_at(const SlotGroup&, std::int64_t at,
+                                                 std::int64_t column) const {
+    entries[at] = static_cast<Ordinal>(column);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t, std::int64_t most) const { return most; }
+  template <class Visit>
+  KOKKOS_INLINE_FUNCTION void visit_tile(std::int64_t i, std::int64_t count, const Visit& visit) const {
+    const std::int64_t start = i << log2_lanes;
+    visit_row_tile<RowLengths>(values + start, entries + start, EntryIsColumn(), stride << log2_lanes,
+                               log2_lanes, count, width, RowLengths ? row_lengths + i : nullptr,
+                               row_tile_places_ahead << log2_lanes, visit);
+  }
+};
+
+/// Calls visit(rows) with the Rows of an ELL matrix, with or without lengths.
+template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Visit>
+auto with_layout(const ExecutionSpace&, const EllMatrix<S, O, D, M, Z>& ell, const Visit& visit) {
+  if (ell.row_lengths.extent(0) > 0) return visit(EllLayout<S, O, true>(ell));
+  return visit(EllLayout<S, O, false>(ell));
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_FORMATS_HYB_HYB_LAYOUT_HPP
+#define FILIGREE_FORMATS_HYB_HYB_LAYOUT_HPP
+
+#include <cstdint>
+
+#include "filigree/conversion/slots.hpp"
+#include "filigree/core/binary_search.hpp"
+#include "filigree/core/integer.hpp"
+#include "filigree/core/load_once.hpp"
+#include "filigree/formats/coo/coo_layout.hpp"
+#include "filigree/formats/ell/ell_layout.hpp"
+#include "filigree/formats/hyb/hyb_matrix.hpp"
+#include "filigree/product/row_layout.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// The Rows (core/rows.hpp) of a hybrid of ELL and COO.
+template <class ExecutionSpace, class Scalar, class Ordinal>
+struct HybLayout {
+  using scalar_type = Scalar;
+  using ordinal_type = Ordinal;
+  using ell_rows = EllLayout<Scalar, Ordinal, true>;
+  using coo_rows = CooLayout<ExecutionSpace, Scalar, Ordinal>;
+  using run_type = StridedEntries<Scalar, Ordinal, length_t<Ordinal>>;
+  static constexpr bool is_dense = false;
+  static constexpr bool padded = false;
+  static constexpr bool has_lanes = false;
+
+  ell_rows ell;
+  coo_rows coo;
+
+  template <class Hyb>
+  explicit HybLayout(const Hyb& hyb) : ell(hyb.ell), coo(hyb.coo) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t stored_row_count() const { return ell.rows; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t matrix_row(std::int64_t i) const { return i; }
+  KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1; }
+  KOKKOS_FORCEINLINE_FUNCTION JoinedEntries<run_type, run_type> lane_entries(std::int64_t i, int) const {
+    const run_type first = ell.lane_entries(i, 0);
+    const auto length = static_cast<length_t<Ordinal>>(ell.row_lengths[i]);
+    run_type second{nullptr, nullptr, 1, 0};
+    if (length > ell.width) {
+      const std::int64_t begin = coo.begin_of(i);
+      second = {coo.values + begin, coo.entries + begin, 1, length - ell.width};
+    }
+    return {first, second, length};
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t i, std::int64_t most) const {
+    return ell.tile_rows(i, most);
+  }
+  template <class Visit>
+  KOKKOS_INLINE_FUNCTION void visit_tile(std::int64_t i, std::int64_t count, const Visit& visit) const {
+    ell.visit_tile(i, count, visit);
+  }
+  template <class Visit>
+  KOKKOS_INLINE_FUNCTION void visit_rests(std::int64_t first, std::int64_t count, const Visit& visit) const {
+    for (std::int64_t at = coo.begin_of(first); at < coo.nnz && coo.row_of(at) < first + count;) {
+      const std::int64_t row = coo.row_of(at);
+      const auto length = static_cast<length_t<Ordinal>>(ell.row_lengths[row] - ell.width);
+      coo.prefetch(at, 1);
+      visit(row - first, run_type{coo.values + at, coo.entries + at, 1, length});
+      at += length;
+    }
+  }
+
+  /// The slots of the ELL part, then those of the COO part.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t slots() const { return ell.slots() + coo.slots(); }
+  KOKKOS_FORCEINLINE_FUNCTION SlotGroup group(std::int64_t slot, std::int64_t from) const {
+    const std::int64_t coo_begin = ell.slots();
+    if (slot < coo_begin) return ell.group(slot, from);
+    const SlotGroup row = coo.group(slot - coo_begin, 0);
+    return {row.number, row.begin + coo_begin, row.end + coo_begin};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION SlotEntry entry(const SlotGroup& group, std::int64_t slot) const {
+    if (slot < ell.slots()) return ell.entry(group, slot);
+    return {group.number, ell.width + (slot - group.begin), ell.elements() + (slot - ell.slots())};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value_at(std::int64_t at) const {
+    return at < ell.elements() ? ell.values[at] : coo.values[at - ell.elements()];
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_at(const SlotGroup&, std::int64_t at) const {
+    return static_cast<std::int64_t>(at < ell.elements() ? ell.entries[at]
+                                                         : coo.entries[at - ell.elements()]);
+  }
+};
+
+/// Calls visit(layout) with the layout of the matrix.
+template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Visit>
+auto with_layout(const ExecutionSpace&, const HybMatrix<S, O, D, M, Z>& hyb, const Visit& visit) {
+  return visit(HybLayout<ExecutionSpace, S, O>(hyb));
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

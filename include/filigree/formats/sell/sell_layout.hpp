@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_FORMATS_SELL_SELL_LAYOUT_HPP
+#define FILIGREE_FORMATS_SELL_SELL_LAYOUT_HPP
+
+#include <cstdint>
+
+#include "filigree/conversion/slots.hpp"
+#include "filigree/core/binary_search.hpp"
+#include "filigree/core/integer.hpp"
+#include "filigree/core/load_once.hpp"
+#include "filigree/formats/sell/sell_matrix.hpp"
+#include "filigree/product/host_tile.hpp"
+#include "filigree/product/row_layout.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// A 16-bit column that stands for padding.
+constexpr std::uint16_t short_padding = 65535;
+
+/// The column for which a short one stands.
+template <class Ordinal>
+KOKKOS_FORCEINLINE_FUNCTION Ordinal whole_column(Ordinal base, std::uint16_t distance) {
+  return distance == short_padding ? Ordinal(-1) : static_cast<Ordinal>(base + distance);
+}
+
+/// Entries at equal distances whose columns have 16 bits.
+template <class Scalar, class Ordinal>
+struct ShortColumns {
+  using length_type = length_t<Ordinal>;
+
+  Scalar* values;
+  std::uint16_t* entries;
+  Ordinal base;
+  length_type stride;
+  length_type count;
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t place(length_type j) const {
+    return static_cast<std::int64_t>(j) * stride;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value(length_type j) const { return values[place(j)]; }
+  KOKKOS_FORCEINLINE_FUNCTION auto value_once(length_type j) const { return load_once(values + place(j)); }
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal column_once(length_type j) const {
+    return whole_column(base, load_once(entries + place(j)));
+  }
+};
+
+/// The same, or, where the slice has no base, entries whose columns are whole.
+template <class Scalar, class Ordinal>
+struct ShortColumnEntries {
+  using length_type = length_t<Ordinal>;
+
+  Scalar* values;
+  Ordinal* entries;
+  std::uint16_t* short_entries;
+  Ordinal base;
+  length_type stride;
+  length_type count;
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t place(length_type j) const {
+    return static_cast<std::int64_t>(j) * stride;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool has_short_columns() const { return base >= 0; }
+  KOKKOS_FORCEINLINE_FUNCTION ShortColumns<Scalar, Ordinal> with_short_columns() const {
+    return {values, short_entries, base, stride, count};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION StridedEntries<Scalar, Ordinal, length_type, length_type> with_whole_columns()
+      const {
+    return {values, entries, stride, count};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value(length_type j) const { return values[place(j)]; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column(length_type j) const {
+    return static_cast<std::int64_t>(has_short_columns() ? whole_column(base, short_entries[place(j)])
+                                                         : entries[place(j)]);
+  }
+};
+
+/// Reads the column from an entry that is its 16-bit distance from `base`.
+template <class Ordinal>
+struct EntryIsDistance {
+  Ordinal base;
+
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal operator()(std::uint16_t entry) const {
+    return whole_column(base, entry);
+  }
+};
+
+/// The Rows (core/rows.hpp) of a sliced ELL matrix: slice_height places a slice, some of them without a row.
+template <class Scalar, class Ordinal, bool ShortColumns>
+struct SellLayout {
+  using scalar_type = Scalar;
+  using ordinal_type = Ordinal;
+  using stored_row_type = stored_row_t<Ordinal>;
+  using length_type = length_t<Ordinal>;
+  static constexpr bool is_dense = false;
+  static constexpr bool padded = true;
+  static constexpr bool has_lanes = true;
+
+  Scalar* values;
+  Ordinal* entries;
+  std::uint16_t* short_entries;
+  const std::int64_t* slice_offsets;
+  const Ordinal* slice_widths;
+  const Ordinal* permutation;
+  const Ordinal* slice_rows;
+  const Ordinal* column_bases;
+  const std::int64_t* column_offsets;
+  std::int64_t slot_count;
+  stored_row_type rows;
+  stored_row_type slices;
+  int log2_height;
+  int log2_lanes;
+
+  template <class Sell>
+  explicit SellLayout(const Sell& sell)
+      : values(sell.values.data()),
+        entries(sell.entries.data()),
+        short_entries(sell.short_entries.data()),
+        slice_offsets(sell.slice_offsets.data()),
+        slice_widths(sell.slice_widths.data()),
+        permutation(sell.permutation.extent(0) > 0 ? sell.permutation.data() : nullptr),
+        slice_rows(sell.slice_rows.extent(0) > 0 ? sell.slice_rows.data() : nullptr),
+        column_bases(sell.column_bases.data()),
+        column_offsets(sell.column_offsets.data()),
+        slot_count(static_cast<std::int64_t>(sell.values.extent(0))),
+        rows(static_cast<stored_row_type>(sell.numRows())),
+        slices(static_cast<stored_row_type>(sell.numSlices())),
+        log2_height(log2_of(sell.slice_height())),
+        log2_lanes(log2_of(sell.lanes_per_row())) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION stored_row_type slice_of(stored_row_type i) const { return i >> log2_height; }
+  KOKKOS_FORCEINLINE_FUNCTION int row_in_slice(stored_row_type i) const {
+    return static_cast<int>(i & ((stored_row_type(1) << log2_height) - 1));
+  }
+  /// Rows that a slice stores, the ones that fill the last slice included.
+  KOKKOS_FORCEINLINE_FUNCTION int height(stored_row_type slice) const {
+    return slice_rows == nullptr ? 1 << log2_height
+                                 : static_cast<int>(slice_rows[slice + 1] - slice_rows[slice]);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t stored_row_count() const {
+    return static_cast<std::int64_t>(slices) << log2_height;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1 << log2_lanes; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t matrix_row(stored_row_type i) const {
+    stored_row_type row = i;
+    if (slice_rows != nullptr) {
+      const stored_row_type slice = slice_of(i);
+      if (row_in_slice(i) >= height(slice)) return -1;
+      row = static_cast<stored_row_type>(slice_rows[slice]) + row_in_slice(i);
+    }
+    if (row >= rows) return -1;
+    return static_cast<std::int64_t>(permutation == nullptr ? row
+                                                            : static_cast<stored_row_type>(permutation[row]));
+  }
+  KOKKOS_FORCEINLINE_FUNCTION length_type length(stored_row_type i) const {
+    const stored_row_type slice = slice_of(i);
+    return row_in_slice(i) < height(slice) ? static_cast<length_type>(slice_widths[slice]) : 0;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION auto lane_entries(stored_row_type i, int lane) const {
+    const stored_row_type slice = slice_of(i);
+    const int start = (row_in_slice(i) << log2_lanes) + lane;
+    const length_type stride = height(slice) << log2_lanes;
+    const length_type length_of_lane = entries_of_lane(length(i), lane, log2_lanes);
+    Scalar* value = values + slice_offsets[slice] + start;
+    if constexpr (ShortColumns) {
+      const std::int64_t at = column_offsets[slice] + start;
+      return ShortColumnEntries<Scalar, Ordinal>{
+          value, entries + at, short_entries + at, column_bases[slice], stride, length_of_lane};
+    } else {
+      return StridedEntries<Scalar, Ordinal, length_type, length_type>{
+          value, entries + slice_offsets[slice] + start, stride, length_of_lane};
+    }
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t i, std::int64_t most) const {
+    const std::int64_t rest = (1 << log2_height) - row_in_slice(static_cast<stored_row_type>(i));
+    return rest < most ? rest : most;
+  }
+  template <class Visit>
+  KOKKOS_INLINE_FUNCTION void visit_tile(std::int64_t i, std::int64_t count, const Visit& visit) const {
+    const stored_row_type place = static_cast<stored_row_type>(i);
+    const stored_row_type slice = slice_of(place);
+    const int start = row_in_slice(place) << log2_lanes;
+    const std::int64_t stride = static_cast<std::int64_t>(height(slice)) << log2_lanes;
+    const std::int64_t stored = height(slice) - row_in_slice(place);
+    const std::int64_t places = stored < 0 ? 0 : stored < count ? stored : count;
+    const std::int64_t width = slice_widths[slice];
+    // Slices that no team cuts (RowLaunch::chunk_unit) are one stream: as many elements ahead take about as
+    // long to come wherever the slice ends (SELL with short columns of qh1484 3273 times along the diagonal,
+    // one core of an EPYC: 1.47 times Kokkos Kernels' CRS, 1.68 if the next slice is asked for).
+    constexpr int most_of_one_stream = 64;
+    constexpr std::int64_t elements_ahead = 1024;
+    const std::int64_t ahead =
+        height(slice) > most_of_one_stream ? row_tile_places_ahead << log2_lanes : elements_ahead;
+    const Scalar* const value = values + slice_offsets[slice] + start;
+    const auto visit_entries = [&](const auto* entry, const auto& column) {
+      visit_row_tile<false>(value, entry, column, stride, log2_lanes, places, width, decltype(entry)(nullptr),
+                            ahead, visit);
+    };
+    if constexpr (ShortColumns) {
+      const std::int64_t at = column_offsets[slice] + start;
+      if (column_bases[slice] >= 0)
+        visit_entries(short_entries + at, EntryIsDistance<Ordinal>{column_bases[slice]});
+      else
+        visit_entries(entries + at, EntryIsColumn());
+    } else {
+      visit_entries(entries + slice_offsets[slice] + start, EntryIsColumn());
+    }
+  }
+
+  static constexpr int fill_batch = 1;
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t slots() const { return slot_count; }
+  KOKKOS_FORCEINLINE_FUNCTION SlotGroup group(std::int64_t slot, std::int64_t from) const {
+    return find_group(from, static_cast<std::int64_t>(slices), slot,
+                      [&](std::int64_t slice) { return slice_offsets[slice]; });
+  }
+  KOKKOS_FORCEINLINE_FUNCTION SlotEntry entry(const SlotGroup& slice, std::int64_t slot) const {
+    const std::int64_t in_slice = slot - slice.begin;
+    const int lane = static_cast<int>(in_slice & (lanes() - 1));
+    const std::int64_t run = in_slice >> log2_lanes;
+    std::int64_t j = run >> log2_height;
+    std::int64_t row = run & ((std::int64_t(1) << log2_height) - 1);
+    if (slice_rows != nullptr) {
+      const int rows_of_slice = height(static_cast<stored_row_type>(slice.number));
+      j = run / rows_of_slice;
+      row = run - j * rows_of_slice;
+    }
+    return {(slice.number << log2_height) + row, (j << log2_lanes) + lane, slot};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value_at(std::int64_t at) const { return values[at]; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_at(const SlotGroup& slice, std::int64_t at) const {
+    if constexpr (ShortColumns) {
+      const Ordinal base = column_bases[slice.number];
+      const std::int64_t place = column_offsets[slice.number] + (at - slice.begin);
+      return static_cast<std::int64_t>(base >= 0 ? whole_column(base, short_entries[place]) : entries[place]);
+    } else {
+      return static_cast<std::int64_t>(entries[at]);
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void set_column_at(const SlotGroup& slice, std::int64_t at,
+                                                 std::int64_t column) const {
+    if constexpr (ShortColumns) {
+      const std::int64_t base = static_cast<std::int64_t>(column_bases[slice.number]);
+      const std::int64_t place = column_offsets[slice.number] + (at - slice.begin);
+      if (base >= 0)
+        short_entries[place] = column < 0 ? short_padding : static_cast<std::uint16_t>(column - base);
+      else
+        entries[place] = static_cast<Ordinal>(column);
+    } else {
+      entries[at] = static_cast<Ordinal>(column);
+    }
+  }
+};
+
+/// Calls visit(rows) with the Rows of a sliced ELL matrix, for short or for whole columns.
+template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Visit>
+auto with_layout(const ExecutionSpace&, const SellMatrix<S, O, D, M, Z>& sell, const Visit& visit) {
+  if (sell.column_bases.extent(0) > 0) return visit(SellLayout<S, O, true>(sell));
+  return visit(SellLayout<S, O, false>(sell));
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif
