@@ -9,7 +9,8 @@
 
 namespace FiligreeTest {
 
-/// What a call throws, its type checked; "nothing" if it throws nothing.
+/// The text of the exception that a call throws, or "nothing" if it throws none. An exception of a type other
+/// than Exception passes through and fails the test.
 template <class Exception, class Call>
 std::string message(const Call& call) {
   try {
@@ -20,11 +21,11 @@ std::string message(const Call& call) {
   return "nothing";
 }
 
-/// Whether a text has all of the parts.
+/// Whether a text contains all of the parts.
 inline testing::AssertionResult holds(const std::string& text, const std::vector<std::string>& parts) {
   for (const auto& part : parts)
     if (text.find(part) == std::string::npos)
-      return testing::AssertionFailure() << "\"" << text << "\" does not have \"" << part << "\"";
+      return testing::AssertionFailure() << "\"" << text << "\" does not contain \"" << part << "\"";
   return testing::AssertionSuccess();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Matrices and vectors on the host: what tests make, hand to the device and compare with.
+// Matrices and vectors on the host. Tests make them, copy them to the device and compare results with them.
 #ifndef FILIGREE_TEST_HOST_MATRIX_HPP
 #define FILIGREE_TEST_HOST_MATRIX_HPP
 
@@ -59,7 +59,7 @@ struct HostMatrix {
   }
 };
 
-/// Columns of numbers, one after the other.
+/// A rows x columns multivector, stored column by column.
 template <class T>
 struct HostVectors {
   std::int64_t rows = 0;
@@ -77,15 +77,16 @@ struct HostVectors {
   }
 };
 
-/// The same numbers on every platform, which the distributions of the standard library do not promise.
+/// Random numbers that are the same on every platform. The distributions of the standard library are not.
 class Random {
  public:
   explicit Random(unsigned seed) : m_engine(seed) {}
 
+  /// A number from 0 to limit - 1.
   std::int64_t below(std::int64_t limit) {
     return static_cast<std::int64_t>(m_engine() % static_cast<unsigned>(limit));
   }
-  /// A number of magnitude 0.1 to 1.1, never 0; both parts where T is complex.
+  /// A number of magnitude 0.1 to 1.1, so never 0. If T is complex, this holds for each of both parts.
   template <class T>
   T value() {
     if constexpr (Filigree::Impl::is_complex_v<T>) {
@@ -108,7 +109,7 @@ class Random {
   std::mt19937 m_engine;
 };
 
-/// A View of any kind with the values of a list.
+/// A new View of rank 1 with the values of a list. View may be const.
 template <class View, class List>
 View device_list(const List& list) {
   typename View::non_const_type view("list", list.size());
@@ -119,15 +120,16 @@ View device_list(const List& list) {
   return view;
 }
 
+/// The values of a View of rank 1.
 template <class View>
 std::vector<typename View::non_const_value_type> host_list(const View& view) {
-  // On a host the copy may be the View itself, which a kernel may still write.
+  // On a host the mirror may be the View itself, and a kernel may still be writing to it.
   Kokkos::fence();
   auto mirror = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
   return {mirror.data(), mirror.data() + mirror.extent(0)};
 }
 
-/// A CRS matrix of the lists as they are, however wrong.
+/// A CRS matrix made of the lists as they are. They need not form a valid matrix.
 template <class Matrix, class Scalar>
 Matrix crs_of_lists(std::int64_t rows, std::int64_t columns, const std::vector<std::int64_t>& row_map,
                     const std::vector<std::int64_t>& entries, const std::vector<Scalar>& values) {
@@ -139,6 +141,7 @@ Matrix crs_of_lists(std::int64_t rows, std::int64_t columns, const std::vector<s
                 device_list<typename Matrix::index_type>(entries));
 }
 
+/// A host matrix as a CRS matrix of the given type.
 template <class Matrix, class Scalar>
 Matrix device_crs(const HostMatrix<Scalar>& host) {
   std::vector<std::int64_t> row_map(1, 0);
@@ -154,12 +157,13 @@ Matrix device_crs(const HostMatrix<Scalar>& host) {
   return crs_of_lists<Matrix>(host.row_count(), host.columns, row_map, entries, values);
 }
 
-/// A CRS matrix of the types that most tests use.
+/// A CRS matrix with int as ordinal and offset, which most tests use.
 template <class Scalar>
 Crs<Scalar> device_crs(const HostMatrix<Scalar>& host) {
   return device_crs<Crs<Scalar>>(host);
 }
 
+/// A CRS matrix copied to the host, its entries in their order.
 template <class Matrix>
 HostMatrix<typename Matrix::non_const_value_type> host_matrix(const Matrix& crs) {
   HostMatrix<typename Matrix::non_const_value_type> host(crs.numRows(), crs.numCols());
@@ -172,7 +176,7 @@ HostMatrix<typename Matrix::non_const_value_type> host_matrix(const Matrix& crs)
   return host;
 }
 
-/// Rows sorted, duplicates summed in the order that they came in, zeros dropped.
+/// The matrix with each row sorted by column, duplicates summed in their order, and zeros dropped.
 template <class Scalar>
 HostMatrix<Scalar> canonical(const HostMatrix<Scalar>& matrix) {
   HostMatrix<Scalar> result(matrix.row_count(), matrix.columns);
@@ -190,7 +194,7 @@ HostMatrix<Scalar> canonical(const HostMatrix<Scalar>& matrix) {
   return result;
 }
 
-/// The same pattern with other values.
+/// A matrix with the pattern of the given one and other values.
 template <class Scalar>
 HostMatrix<Scalar> with_new_values(HostMatrix<Scalar> matrix, unsigned seed) {
   Random random(seed);
@@ -200,8 +204,8 @@ HostMatrix<Scalar> with_new_values(HostMatrix<Scalar> matrix, unsigned seed) {
   return matrix;
 }
 
-/// Up to most_per_row entries a row anywhere in it, unsorted, the first repeated in every third row; every
-/// fifth row is empty.
+/// A matrix with 1 to most_per_row unsorted entries per row in random columns. Every third row also has a
+/// duplicate of its first entry. Every fifth row is empty.
 template <class Scalar>
 HostMatrix<Scalar> scattered(std::int64_t rows, std::int64_t columns, std::int64_t most_per_row) {
   Random random(static_cast<unsigned>(rows * 1000 + columns));
@@ -217,7 +221,8 @@ HostMatrix<Scalar> scattered(std::int64_t rows, std::int64_t columns, std::int64
   return matrix;
 }
 
-/// Diagonals of b x b blocks, two of three entries of each present. At the edges some leave the matrix.
+/// A matrix on the block diagonals -3, -1, 0, 1 and 4 of b x b blocks. An element of a block is an entry with
+/// probability 2/3. Blocks that lie outside of the matrix are left out or cut.
 template <class Scalar>
 HostMatrix<Scalar> block_banded(std::int64_t rows, std::int64_t columns, std::int64_t b) {
   Random random(static_cast<unsigned>(rows * 100 + columns + b));
@@ -238,7 +243,7 @@ struct NamedMatrix {
   HostMatrix<Scalar> matrix;
 };
 
-/// One matrix of every shape that a format may stumble over.
+/// One matrix of each shape that is a special case for some format.
 template <class Scalar>
 std::vector<NamedMatrix<Scalar>> all_shapes() {
   HostMatrix<Scalar> long_row = scattered<Scalar>(40, 40, 1);
@@ -252,7 +257,7 @@ std::vector<NamedMatrix<Scalar>> all_shapes() {
   HostMatrix<Scalar> zeros = scattered<Scalar>(16, 16, 4);
   for (auto& row : zeros.rows)
     if (!row.empty()) row.back().value = Scalar(0);
-  // Rows of thousands of entries, some of which begin or end with a multiple of 2048, between empty ones.
+  // Rows of thousands of entries between empty rows. Some begin or end at a multiple of 2048 entries.
   HostMatrix<Scalar> long_rows(9, 700);
   const std::int64_t lengths[] = {0, 2048, 0, 0, 5000, 1144, 3, 2100, 0};
   for (std::size_t row = 0; row < 9; ++row)

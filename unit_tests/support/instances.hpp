@@ -14,14 +14,16 @@ namespace Experimental {}
 namespace FiligreeTest {
 
 namespace WithoutPartition {
-/// Loses against Kokkos::Experimental::partition_space wherever Kokkos has that.
+/// Stands in for Kokkos::Experimental::partition_space on a Kokkos that lacks it. If Kokkos has the function,
+/// overload resolution prefers that one to the ellipsis.
 template <class Space>
 std::array<Space, 1> partition_space(const Space& space, ...) {
   return {space};
 }
 }  // namespace WithoutPartition
 
-/// An instance that is not the default one, where this Kokkos can make one.
+/// An execution space instance other than the default one, or the default one if this Kokkos cannot make
+/// another.
 inline ExecutionSpace another_instance() {
   using namespace Kokkos::Experimental;
   using namespace WithoutPartition;

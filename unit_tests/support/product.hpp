@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Products on the device beside a reference in long double with an error bound for every element.
+// Products on the device, compared with a reference in long double that has an error bound per element.
 #ifndef FILIGREE_TEST_PRODUCT_HPP
 #define FILIGREE_TEST_PRODUCT_HPP
 
@@ -42,7 +42,7 @@ constexpr T infinity() {
   return T(std::numeric_limits<Filigree::Impl::real_t<T>>::infinity());
 }
 
-/// A factor that is neither 0 nor 1, complex where T is.
+/// A factor that is neither 0 nor 1. It is complex if T is.
 template <class T>
 T other_factor(double real) {
   if constexpr (Filigree::Impl::is_complex_v<T>)
@@ -51,15 +51,16 @@ T other_factor(double real) {
     return static_cast<T>(real);
 }
 
-/// beta*y + alpha*op(A)*x in long double, and for each element by how much a right product may miss it.
+/// beta*y + alpha*op(A)*x in long double, and per element the largest error that a correct product may have.
 struct Reference {
   HostVectors<Wide> value;
   HostVectors<long double> bound;
 };
 
-/// An element is the sum of n products and beta*y. Each sum rounds by eps/2 of what it has so far, at most
-/// n + 1 sums, and each of the up to three complex products by sqrt(5) eps/2: together less than (n + 3) eps
-/// times the sum of all magnitudes, in any order of the additions. y is the least precise of all types.
+/// An element is the sum of n products and of beta*y. Each of the at most n + 1 additions rounds by eps/2 of
+/// the partial sum, and each of the up to three complex multiplications by sqrt(5) eps/2. Together this is
+/// less than (n + 3) eps times the sum of all magnitudes, for any order of the additions. eps is that of Y,
+/// which must be the least precise of the types.
 template <class Scalar, class X, class Y>
 Reference reference_product(Mode mode, const Wide& alpha, const HostMatrix<Scalar>& A,
                             const HostVectors<X>& x, const Wide& beta, const HostVectors<Y>& y) {
@@ -90,8 +91,8 @@ Reference reference_product(Mode mode, const Wide& alpha, const HostMatrix<Scala
   return result;
 }
 
-/// Whether a product is as near to its reference as the bound says, and not finite where the reference is
-/// not.
+/// Whether each element of a product is within the bound of its reference. An element whose reference is not
+/// finite must not be finite either.
 template <class Y>
 testing::AssertionResult agrees(const HostVectors<Y>& product, const Reference& reference) {
   for (std::int64_t c = 0; c < product.columns; ++c)
@@ -101,13 +102,13 @@ testing::AssertionResult agrees(const HostVectors<Y>& product, const Reference& 
       const bool right =
           is_finite(expected) ? std::abs(got - expected) <= reference.bound(row, c) : !is_finite(got);
       if (!right)
-        return testing::AssertionFailure() << "y(" << row << ", " << c << ") is " << got << ", it should be "
-                                           << expected << " within " << reference.bound(row, c);
+        return testing::AssertionFailure() << "y(" << row << ", " << c << ") is " << got << "; expected "
+                                           << expected << " +- " << reference.bound(row, c);
     }
   return testing::AssertionSuccess();
 }
 
-/// Host numbers in a View of rank 1 or 2, and back.
+/// A new View of rank 1 or 2 with the numbers of the host.
 template <class View, class T>
 View device_view(const HostVectors<T>& host) {
   View view = [&]() {
@@ -127,6 +128,7 @@ View device_view(const HostVectors<T>& host) {
   return view;
 }
 
+/// A View of rank 1 or 2 copied to the host. Fences.
 template <class View>
 HostVectors<typename View::non_const_value_type> host_vectors(const View& view) {
   Kokkos::fence();
@@ -146,7 +148,7 @@ using View1 = Kokkos::View<T*, Layout, Device>;
 template <class T, class Layout>
 using View2 = Kokkos::View<T**, Layout, Device>;
 
-/// spmv on new Views of rank 1 or 2. Returns y.
+/// Calls spmv on new Views of rank 1 or 2 and returns y.
 template <template <class, class> class View, class Layout, class Matrix, class X, class Y, class Factor>
 HostVectors<Y> multiply(Mode mode, const Factor& alpha, const Matrix& A, const HostVectors<X>& x,
                         const Factor& beta, const HostVectors<Y>& y) {
@@ -156,13 +158,13 @@ HostVectors<Y> multiply(Mode mode, const Factor& alpha, const Matrix& A, const H
   return host_vectors(y_view);
 }
 
-/// What of a product a test may choose.
+/// The mode, factors and rank of a product.
 template <class Scalar>
 struct Product {
   Mode mode = Mode::NoTranspose;
   Scalar alpha = Scalar(1);
   Scalar beta = Scalar(0);
-  int columns = 0;  ///< of Views of rank 2; 0 stands for rank 1
+  int columns = 0;  ///< columns of Views of rank 2; 0 means Views of rank 1
 
   friend std::ostream& operator<<(std::ostream& out, const Product& product) {
     return out << "mode " << static_cast<char>(product.mode) << ", alpha " << product.alpha << ", beta "
@@ -172,7 +174,7 @@ struct Product {
   }
 };
 
-/// Rows that x and y must have.
+/// The number of rows that x must have; y_rows is that of y.
 template <class Scalar>
 std::int64_t x_rows(const HostMatrix<Scalar>& A, Mode mode) {
   return Filigree::Impl::is_transpose(mode) ? A.row_count() : A.columns;
@@ -182,7 +184,7 @@ std::int64_t y_rows(const HostMatrix<Scalar>& A, Mode mode) {
   return Filigree::Impl::is_transpose(mode) ? A.columns : A.row_count();
 }
 
-/// The vectors of a product, and what it must give.
+/// The vectors x and y before a product, and the expected y.
 template <class X>
 struct Expectation {
   HostVectors<X> x;
@@ -190,7 +192,7 @@ struct Expectation {
   Reference reference;
 };
 
-/// For the given x. Where beta is 0, y holds NaN before.
+/// The expected product with the given x. If beta is 0, y is filled with NaN before the product.
 template <class Scalar, class X, class Factor>
 Expectation<X> expect_product(const HostMatrix<Scalar>& host, const Product<Factor>& product,
                               const HostVectors<X>& x) {
@@ -199,7 +201,7 @@ Expectation<X> expect_product(const HostMatrix<Scalar>& host, const Product<Fact
   return {x, y, reference_product(product.mode, wide(product.alpha), host, x, wide(product.beta), y)};
 }
 
-/// For some x; where alpha is 0, x is NaN.
+/// The expected product with a random x. If alpha is 0, x is filled with NaN.
 template <class Scalar>
 Expectation<Scalar> expect_product(const HostMatrix<Scalar>& host, const Product<Scalar>& product) {
   const std::int64_t rows = x_rows(host, product.mode);
@@ -209,6 +211,7 @@ Expectation<Scalar> expect_product(const HostMatrix<Scalar>& host, const Product
   return expect_product(host, product, Random(5).vectors<Scalar>(rows, columns));
 }
 
+/// Whether spmv of A gives the expected y.
 template <class Layout, class Matrix, class X, class Factor>
 testing::AssertionResult multiplies_as_expected(const Matrix& A, const Product<Factor>& product,
                                                 const Expectation<X>& expected) {
@@ -221,14 +224,14 @@ testing::AssertionResult multiplies_as_expected(const Matrix& A, const Product<F
   return testing::AssertionFailure() << product << ": " << same.message();
 }
 
-/// Whether A multiplies the given x like the host matrix does.
+/// Whether spmv of A and the given x gives the product of the host matrix.
 template <class Layout, class Matrix, class Scalar, class X, class Factor>
 testing::AssertionResult multiplies_vectors(const Matrix& A, const HostMatrix<Scalar>& host,
                                             const Product<Factor>& product, const HostVectors<X>& x) {
   return multiplies_as_expected<Layout>(A, product, expect_product(host, product, x));
 }
 
-/// The same with some x.
+/// Whether spmv of A and a random x gives the product of the host matrix.
 template <class Layout, class Matrix, class Scalar>
 testing::AssertionResult multiplies(const Matrix& A, const HostMatrix<Scalar>& host,
                                     const Product<Scalar>& product) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Records what Kokkos does, through the hooks of Kokkos Tools.
+// Records the kernels, regions, allocations and fences of Kokkos through the hooks of Kokkos Tools.
 #ifndef FILIGREE_TEST_TOOLS_HPP
 #define FILIGREE_TEST_TOOLS_HPP
 
@@ -12,63 +12,58 @@
 
 namespace FiligreeTest {
 
+/// What Kokkos reported while a KokkosRecorder lived. Names are in the order of the events.
 struct KokkosEvents {
   std::vector<std::string> kernels;
   std::vector<std::string> regions;
   std::vector<std::string> allocations;
-  std::vector<std::string> fences;  ///< and deep copies; empty on a Kokkos that reports none
+  std::vector<std::string> fences;  ///< fences and deep copies; empty on a Kokkos that does not report them
   int open_regions = 0;
   std::int64_t live_allocations = 0;
-  std::uint64_t allocated_bytes = 0;
+  std::uint64_t allocated_bytes = 0;  ///< sum of all allocations, freed or not
   std::int64_t live_bytes = 0;
-  std::int64_t peak_bytes = 0;  ///< the most that were live at once
+  std::int64_t peak_bytes = 0;  ///< maximum of live_bytes
 };
 
-/// Records from its construction to its destruction; one at a time.
+/// Records events from its construction to its destruction. Only one recorder may live at a time.
 class KokkosRecorder {
  public:
   KokkosRecorder() {
-    namespace Hooks = Kokkos::Tools::Experimental;
     events() = {};
-    Hooks::set_begin_parallel_for_callback(begin_kernel);
-    Hooks::set_begin_parallel_reduce_callback(begin_kernel);
-    Hooks::set_begin_parallel_scan_callback(begin_kernel);
-    Hooks::set_begin_fence_callback(begin_fence);
-    Hooks::set_begin_deep_copy_callback(begin_deep_copy);
-    Hooks::set_push_region_callback(push_region);
-    Hooks::set_pop_region_callback(pop_region);
-    Hooks::set_allocate_data_callback(allocate);
-    Hooks::set_deallocate_data_callback(deallocate);
+    set_hooks(true);
   }
-  ~KokkosRecorder() {
-    namespace Hooks = Kokkos::Tools::Experimental;
-    Hooks::set_begin_parallel_for_callback(nullptr);
-    Hooks::set_begin_parallel_reduce_callback(nullptr);
-    Hooks::set_begin_parallel_scan_callback(nullptr);
-    Hooks::set_begin_fence_callback(nullptr);
-    Hooks::set_begin_deep_copy_callback(nullptr);
-    Hooks::set_push_region_callback(nullptr);
-    Hooks::set_pop_region_callback(nullptr);
-    Hooks::set_allocate_data_callback(nullptr);
-    Hooks::set_deallocate_data_callback(nullptr);
-  }
+  ~KokkosRecorder() { set_hooks(false); }
   KokkosRecorder(const KokkosRecorder&) = delete;
   KokkosRecorder& operator=(const KokkosRecorder&) = delete;
 
-  /// What happened so far.
+  /// The events since the construction of the recorder.
   static KokkosEvents& events() {
     static KokkosEvents recorded;
     return recorded;
   }
 
  private:
+  /// Sets the hooks of Kokkos Tools to the functions below, or clears them.
+  static void set_hooks(bool record) {
+    namespace Hooks = Kokkos::Tools::Experimental;
+    Hooks::set_begin_parallel_for_callback(record ? begin_kernel : nullptr);
+    Hooks::set_begin_parallel_reduce_callback(record ? begin_kernel : nullptr);
+    Hooks::set_begin_parallel_scan_callback(record ? begin_kernel : nullptr);
+    Hooks::set_begin_fence_callback(record ? begin_fence : nullptr);
+    Hooks::set_begin_deep_copy_callback(record ? begin_deep_copy : nullptr);
+    Hooks::set_push_region_callback(record ? push_region : nullptr);
+    Hooks::set_pop_region_callback(record ? pop_region : nullptr);
+    Hooks::set_allocate_data_callback(record ? allocate : nullptr);
+    Hooks::set_deallocate_data_callback(record ? deallocate : nullptr);
+  }
+
   static bool is_of_kokkos_tools(const std::string& name) { return name.find("Kokkos::Tools") == 0; }
 
   static void begin_kernel(const char* name, const std::uint32_t, std::uint64_t*) {
     events().kernels.push_back(name);
   }
   static void begin_fence(const char* name, const std::uint32_t, std::uint64_t*) {
-    // Kokkos fences before it calls a hook, which is no fence of the code that is tested.
+    // Kokkos itself fences before it calls a hook. The tested code did not ask for that fence.
     if (!is_of_kokkos_tools(name)) events().fences.push_back(name);
   }
   static void begin_deep_copy(Kokkos_Profiling_SpaceHandle, const char* to, const void*,
@@ -82,7 +77,7 @@ class KokkosRecorder {
   static void pop_region() { --events().open_regions; }
   static void allocate(const Kokkos_Profiling_SpaceHandle, const char* name, const void*,
                        const std::uint64_t bytes) {
-    // Kokkos' CUDA backend reports the scratch memory of each team launch, of no bytes where there is none.
+    // The CUDA backend of Kokkos reports scratch memory for each team launch, with 0 bytes if none is needed.
     if (bytes == 0) return;
     events().allocations.push_back(name);
     events().allocated_bytes += bytes;
