@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What every format must do, for one scalar type: the .cpp files beside this one instantiate it for each.
+// Tests of the product that every format must pass. There is one .cpp file per scalar type that instantiates
+// them.
 #ifndef FILIGREE_TEST_ALL_FORMATS_HPP
 #define FILIGREE_TEST_ALL_FORMATS_HPP
 
@@ -15,14 +16,14 @@ class AllFormats : public testing::Test {
   using Scalar = typename Case::Scalar;
   using Matrix = typename Case::Matrix;
 
-  static testing::AssertionResult right(const Matrix& A, const HostMatrix<Scalar>& host,
-                                        const Product<Scalar>& product) {
+  static testing::AssertionResult is_correct(const Matrix& A, const HostMatrix<Scalar>& host,
+                                             const Product<Scalar>& product) {
     return multiplies<typename Case::Layout>(A, host, product);
   }
 
-  /// A product in every mode, of rank 1 and of rank 2 with one launch and with two, of all variants of the
-  /// format.
-  static void expect_right(const std::string& name, const HostMatrix<Scalar>& host, int block_size = 1) {
+  /// Expects correct products of all variants of the format, in every mode, for x and y of rank 1 and of
+  /// rank 2 with several numbers of columns.
+  static void expect_correct(const std::string& name, const HostMatrix<Scalar>& host, int block_size = 1) {
     std::vector<std::pair<std::string, Matrix>> variants;
     for_each_variant<Case>(host, block_size, [&](const std::string& variant, const Matrix& A) {
       variants.emplace_back(variant, A);
@@ -39,14 +40,15 @@ class AllFormats : public testing::Test {
         }
   }
 
-  /// expect_no_leak for all variants of the format.
+  /// Calls expect_no_leak for all variants of the format.
   static void expect_no_leaks(const std::string& name, const HostMatrix<Scalar>& host, int block_size = 1) {
     for_each_variant<Case>(host, block_size, [&](const std::string& variant, const Matrix& A) {
       expect_no_leak(variant + ", " + name, A, host);
     });
   }
 
-  /// Puts Inf, then NaN, in each element of x in turn: only the elements of y whose sum has it may show it.
+  /// Sets one element of x after the other to Inf or NaN. Only elements of y whose sums contain that element
+  /// may become Inf or NaN.
   static void expect_no_leak(const std::string& name, const Matrix& A, const HostMatrix<Scalar>& host) {
     for (const Mode mode : all_modes)
       for (std::int64_t at = 0; at < x_rows(host, mode); ++at)
@@ -62,7 +64,7 @@ class AllFormats : public testing::Test {
 
 TYPED_TEST_SUITE_P(AllFormats);
 
-TYPED_TEST_P(AllFormats, MultipliesInEveryModeRankAndFactor) {
+TYPED_TEST_P(AllFormats, MultipliesInEveryModeWithEveryRankAndFactor) {
   using Scalar = typename TypeParam::Scalar;
   const auto host = scattered<Scalar>(37, 29, 7);
   const auto A = converted<TypeParam>(host);
@@ -70,13 +72,13 @@ TYPED_TEST_P(AllFormats, MultipliesInEveryModeRankAndFactor) {
     for (const int columns : {0, 1, 2, 3, 4, 5, 7, 8})
       for (const Scalar& alpha : {Scalar(0), Scalar(1), other_factor<Scalar>(1.5)})
         for (const Scalar& beta : {Scalar(0), Scalar(1), other_factor<Scalar>(-0.4)})
-          EXPECT_TRUE(this->right(A, host, {mode, alpha, beta, columns}));
+          EXPECT_TRUE(this->is_correct(A, host, {mode, alpha, beta, columns}));
 }
 
 TYPED_TEST_P(AllFormats, MultipliesMatricesOfEveryShape) {
   using Scalar = typename TypeParam::Scalar;
   for (const auto& [name, host] : all_shapes<Scalar>())
-    this->expect_right(name, host);
+    this->expect_correct(name, host);
 }
 
 TYPED_TEST_P(AllFormats, MultipliesBlocksOfEverySize) {
@@ -84,15 +86,15 @@ TYPED_TEST_P(AllFormats, MultipliesBlocksOfEverySize) {
   if constexpr (has_block_size_v<typename TypeParam::Options>) {
     for (int b = 1; b <= largest_block_size<TypeParam>(); ++b) {
       const auto divisible = block_banded<Scalar>(7 * b, 6 * b, b);
-      this->expect_right("block size " + std::to_string(b), divisible, b);
+      this->expect_correct("block size " + std::to_string(b), divisible, b);
       if constexpr (!dense_blocks_v<TypeParam>) {
         const auto cut = block_banded<Scalar>(7 * b - b / 2, 6 * b + (b + 1) / 2, b);
-        this->expect_right("cut, block size " + std::to_string(b), cut, b);
+        this->expect_correct("block size " + std::to_string(b) + ", last blocks cut", cut, b);
       }
     }
     if constexpr (!dense_blocks_v<TypeParam>) {
       const auto smaller_than_a_block = scattered<Scalar>(3, 2, 2);
-      this->expect_right("smaller than a block", smaller_than_a_block, 4);
+      this->expect_correct("matrix smaller than a block", smaller_than_a_block, 4);
     }
   } else {
     GTEST_SKIP() << TypeParam::Traits::name() << " has no blocks.";
@@ -101,26 +103,26 @@ TYPED_TEST_P(AllFormats, MultipliesBlocksOfEverySize) {
 
 TYPED_TEST_P(AllFormats, MultipliesManyColumns) {
   using Scalar = typename TypeParam::Scalar;
-  const auto expect_right = [&](const HostMatrix<Scalar>& host, int block_size) {
+  const auto expect_correct = [&](const HostMatrix<Scalar>& host, int block_size) {
     const auto A = converted<TypeParam>(host, block_size);
     for (const Mode mode : all_modes)
       for (const int columns : {9, 16, 18})
-        EXPECT_TRUE(this->right(A, host, {mode, other_factor<Scalar>(1.5), Scalar(1), columns}))
+        EXPECT_TRUE(this->is_correct(A, host, {mode, other_factor<Scalar>(1.5), Scalar(1), columns}))
             << "block size " << block_size;
   };
-  expect_right(scattered<Scalar>(70, 60, 7), 1);
+  expect_correct(scattered<Scalar>(70, 60, 7), 1);
   if constexpr (has_block_size_v<typename TypeParam::Options>)
     for (const int b : {2, 3, 4, 6, 8, 10}) {
       if (b > largest_block_size<TypeParam>()) continue;
       const auto host = block_banded<Scalar>(7 * b, 6 * b, b);
-      expect_right(host, b);
-      // BSR multiplies the zeros of its blocks.
+      expect_correct(host, b);
+      // BSR multiplies the zeros of its blocks, so Inf in x spreads to the whole block.
       if (!dense_blocks_v<TypeParam>)
         this->expect_no_leak("block size " + std::to_string(b), converted<TypeParam>(host, b), host);
     }
 }
 
-TYPED_TEST_P(AllFormats, PaddingReadsNothing) {
+TYPED_TEST_P(AllFormats, PaddingDoesNotReadX) {
   using Scalar = typename TypeParam::Scalar;
   const auto unsorted = scattered<Scalar>(14, 17, 4);
   this->expect_no_leaks("scattered", unsorted);
@@ -142,12 +144,12 @@ TYPED_TEST_P(AllFormats, AlphaZeroReadsNeitherMatrixNorX) {
   for (const Mode mode : all_modes)
     for (const int columns : {0, 3})
       for (const Scalar& beta : {Scalar(0), Scalar(1), other_factor<Scalar>(-0.4)})
-        EXPECT_TRUE(this->right(A, host, {mode, Scalar(0), beta, columns}));
+        EXPECT_TRUE(this->is_correct(A, host, {mode, Scalar(0), beta, columns}));
 }
 
 TYPED_TEST_P(AllFormats, ModeNGivesTheSameBitsOnEveryRun) {
   using Scalar = typename TypeParam::Scalar;
-  // Diagonals and blocks would store nearly all of a scattered matrix this large.
+  // A scattered matrix of this size would fill nearly all diagonals and blocks.
   const int b = has_block_size_v<typename TypeParam::Options> ? 3 : 1;
   const auto host =
       keeps_entries_v<TypeParam> ? scattered<Scalar>(3000, 3000, 9) : block_banded<Scalar>(3000, 3000, b);
@@ -164,9 +166,10 @@ TYPED_TEST_P(AllFormats, ModeNGivesTheSameBitsOnEveryRun) {
   });
 }
 
-REGISTER_TYPED_TEST_SUITE_P(AllFormats, MultipliesInEveryModeRankAndFactor, MultipliesMatricesOfEveryShape,
-                            MultipliesBlocksOfEverySize, MultipliesManyColumns, PaddingReadsNothing,
-                            AlphaZeroReadsNeitherMatrixNorX, ModeNGivesTheSameBitsOnEveryRun);
+REGISTER_TYPED_TEST_SUITE_P(AllFormats, MultipliesInEveryModeWithEveryRankAndFactor,
+                            MultipliesMatricesOfEveryShape, MultipliesBlocksOfEverySize,
+                            MultipliesManyColumns, PaddingDoesNotReadX, AlphaZeroReadsNeitherMatrixNorX,
+                            ModeNGivesTheSameBitsOnEveryRun);
 
 }  // namespace FiligreeTest
 

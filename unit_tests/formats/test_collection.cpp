@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every format beside Kokkos Kernels' product of the CRS on a collection of real matrices that does not come
-// with the sources. The definition FILIGREE_MATRIX_DIR names its folder; where there is no such folder, these
-// tests are skipped.
+// Compares the product of every format with that of Kokkos Kernels on a collection of real matrices. The
+// collection is not part of the sources; the macro FILIGREE_MATRIX_DIR names its folder. If the folder does
+// not exist, the tests are skipped.
 #include <algorithm>
 #include <filesystem>
 #include <filigree/io/matrix_market.hpp>
@@ -22,7 +22,8 @@ std::vector<std::filesystem::path> matrices() {
   return result;
 }
 
-/// A matrix, x, the product of Kokkos Kernels, and how far two right products may be apart in each row.
+/// A matrix, a vector x, their product by Kokkos Kernels, and per row the largest difference that two correct
+/// products may have.
 template <class Scalar>
 struct Problem {
   using Vector = Kokkos::View<Scalar*, Device>;
@@ -41,13 +42,13 @@ struct Problem {
     const auto entries = host_list(crs.graph.entries);
     const auto values = host_list(crs.values);
     for (std::size_t row = 0; row < product.size(); ++row) {
-      double sizes = 0;
+      double magnitudes = 0;
       for (auto i = static_cast<std::size_t>(row_map[row]); i < static_cast<std::size_t>(row_map[row + 1]);
            ++i)
-        sizes += std::abs(static_cast<double>(values[i]) *
-                          static_cast<double>(numbers.data[static_cast<std::size_t>(entries[i])]));
-      // Each of the two is within (n + 3) eps of the exact sum.
-      bound.push_back(2 * (row_map[row + 1] - row_map[row] + 3) * sizes *
+        magnitudes += std::abs(static_cast<double>(values[i]) *
+                               static_cast<double>(numbers.data[static_cast<std::size_t>(entries[i])]));
+      // Each of both products has an error of at most (n + 3) eps times the sum of magnitudes.
+      bound.push_back(2 * (row_map[row + 1] - row_map[row] + 3) * magnitudes *
                       std::numeric_limits<Scalar>::epsilon());
     }
   }
@@ -61,14 +62,14 @@ struct Problem {
     for (std::size_t row = 0; row < result.size(); ++row)
       if (!(std::abs(static_cast<double>(result[row]) - static_cast<double>(product[row])) <= bound[row]))
         return testing::AssertionFailure()
-               << "y(" << row << ") is " << result[row] << ", Kokkos Kernels have " << product[row]
-               << ", they may be " << bound[row] << " apart";
+               << "y(" << row << ") is " << result[row] << "; Kokkos Kernels computes " << product[row]
+               << "; the difference may be at most " << bound[row];
     return testing::AssertionSuccess();
   }
 };
 
-/// All variants of a format, with blocks of 1 and of 3 where it has blocks. Counts what its limit on padding
-/// refused.
+/// Tests all variants of a format; a format with blocks, with block sizes 1 and 3. Counts per variant the
+/// conversions that were accepted, and those refused because of too much padding.
 template <class Case>
 void expect_agreement(const Problem<typename Case::Scalar>& problem, std::map<std::string, int>& accepted,
                       std::map<std::string, int>& refused) {
@@ -103,7 +104,8 @@ void expect_agreement(Filigree::FormatList<Formats...>, const Problem<Scalar>& p
 
 template <class Scalar>
 void expect_agreement_on_all_matrices() {
-  if (!std::filesystem::is_directory(folder)) GTEST_SKIP() << "no folder of matrices";
+  if (!std::filesystem::is_directory(folder))
+    GTEST_SKIP() << "The folder of matrices, " << folder << ", does not exist.";
   std::map<std::string, int> accepted;
   std::map<std::string, int> refused;
   int real_matrices = 0;
@@ -113,7 +115,7 @@ void expect_agreement_on_all_matrices() {
     try {
       crs = Filigree::read_matrix_market<Crs<Scalar>>(file.string());
     } catch (const Filigree::MatrixMarketError& error) {
-      // A complex one; the tests of the reader have those.
+      // A complex matrix. The tests of the reader cover these.
       EXPECT_NE(std::string(error.what()).find("complex"), std::string::npos) << error.what();
       continue;
     }
@@ -123,7 +125,7 @@ void expect_agreement_on_all_matrices() {
   EXPECT_GT(real_matrices, 100);
   for (const auto& [name, count] : accepted)
     EXPECT_GT(count, 10) << name << " was refused " << refused[name] << " times";
-  // These pad nothing.
+  // These formats need no padding.
   for (const char* name : {"crs", "crs_balanced", "coo", "jds", "hyb_least_bytes", "hec"})
     EXPECT_EQ(refused[name], 0) << name;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Matrices and vectors of different scalar types: sums are made in the widest.
+// Products of matrices and vectors of different scalar types. Sums have the widest of them.
 #include <algorithm>
 #include <limits>
 
@@ -16,8 +16,8 @@ class DoubleMatrix : public testing::Test {};
 TYPED_TEST_SUITE(FloatMatrix, AllFormatsOf<float>, CaseName);
 TYPED_TEST_SUITE(DoubleMatrix, AllFormatsOf<double>, CaseName);
 
-/// The bound is that of double: sums or factors in float would miss it a million times. (Duplicates, which
-/// some formats sum in the type of A, are left out.)
+/// The error bound is that of double; sums or factors in float would exceed it by orders of magnitude. The
+/// matrix has no duplicates because some formats sum these in the type of A.
 TYPED_TEST(FloatMatrix, MultipliesDoubleVectorsInDouble) {
   const auto host = canonical(scattered<float>(37, 29, 7));
   for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
@@ -48,8 +48,8 @@ TYPED_TEST(FloatMatrix, MultipliesBlocksByDoubleVectors) {
   }
 }
 
-/// 2^24 + 1 has no float.
-TYPED_TEST(FloatMatrix, LosesNothingOfItsProducts) {
+/// The partial sum 2^24 + 1 cannot be represented in float.
+TYPED_TEST(FloatMatrix, SumsInDoubleForDoubleVectors) {
   HostMatrix<float> host(1, 3);
   host.rows = {{{0, 16777216.0f}, {1, 1.0f}, {2, -16777216.0f}}};
   for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
@@ -59,7 +59,7 @@ TYPED_TEST(FloatMatrix, LosesNothingOfItsProducts) {
   });
 }
 
-/// x is of float as well: the product of two floats fits into a double.
+/// A and x are of float, y is of double. The product of two floats is exact in double.
 TYPED_TEST(FloatMatrix, WritesDoubleFromFloatVectors) {
   const auto host = canonical(scattered<float>(37, 29, 7));
   for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
@@ -108,14 +108,14 @@ TYPED_TEST(DoubleMatrix, KeepsRealProductsReal) {
     const auto y = multiply<View1, Kokkos::LayoutLeft>(Mode::NoTranspose, Complex(1), A,
                                                        HostVectors<double>(rows, 1, 2.0), Complex(0),
                                                        HostVectors<Complex>(rows, 1));
-    // Infinity times 2 is infinity. Times (2, 0) it would have no imaginary part.
+    // Inf * 2 is Inf. If x were widened to complex, Inf * (2, 0) would have NaN as imaginary part.
     EXPECT_EQ(y.data[30], Complex(infinity, 0)) << name;
     EXPECT_EQ(y.data[29], Complex(14, 0)) << name;
   });
 }
 
 #if FILIGREE_HAS_BSR
-/// By our kernel, as Kokkos Kernels take no vectors of another type.
+/// These products use Filigree's kernel: Kokkos Kernels does not take vectors of another type than A.
 TEST(Bsr, MultipliesComplexBlocksOfWideOrdinalsInEveryMode) {
   using Complex = Kokkos::complex<double>;
   using Case = FormatCase<Filigree::Format<Filigree::BsrMatrix>, Kokkos::complex<float>, Kokkos::LayoutLeft,

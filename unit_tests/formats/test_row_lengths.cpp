@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Products of matrices with more rows than a thread of a host multiplies at once, of many lengths.
+// Products of matrices with rows of many lengths, and with more rows than one tile of a host thread has.
 #include <algorithm>
 
 #include "../support/formats.hpp"
@@ -9,8 +9,9 @@
 namespace FiligreeTest {
 namespace {
 
-/// Rows of up to `most` entries, neighbours alike or not, none of them in the first or the last column.
-HostMatrix<double> of_many_lengths(std::int64_t rows, std::int64_t most) {
+/// A matrix with rows of up to `most` entries. In every other thousand of rows the length is random; in the
+/// rest, hundreds of neighbouring rows have the same length. The first and the last column are empty.
+HostMatrix<double> rows_of_many_lengths(std::int64_t rows, std::int64_t most) {
   HostMatrix<double> host(rows, 200);
   Random random(11);
   for (std::int64_t row = 0; row < rows; ++row) {
@@ -21,10 +22,11 @@ HostMatrix<double> of_many_lengths(std::int64_t rows, std::int64_t most) {
   return host;
 }
 
-/// Padding, whose column is -1, must not read x: of the second column of x on, that is the last element of
-/// the one before, which is Inf, like the first.
+/// Expects correct products of all variants of a format. The first and the last element of each column of x
+/// are Inf. Padding has column -1; if a kernel read x there, it would read the last element of the column of
+/// x before, and Inf would appear in y.
 template <template <class...> class Format>
-void expect_right(const HostMatrix<double>& host) {
+void expect_correct(const HostMatrix<double>& host) {
   const auto crs = device_crs(host);
   using Options = typename decltype(Filigree::convert<Format>(crs))::options_type;
   for (const int columns : {0, 3}) {
@@ -41,21 +43,22 @@ void expect_right(const HostMatrix<double>& host) {
   }
 }
 
-TEST(RowsOfManyLengths, AreMultipliedWhole) {
+TEST(RowsOfManyLengths, AreMultipliedCompletely) {
   for (const std::int64_t most : {1, 3, 6, 13, 16, 20, 41}) {
-    const auto host = of_many_lengths(9000, most);
-    expect_right<Filigree::EllMatrix>(host);
-    expect_right<Filigree::SellMatrix>(host);
-    expect_right<Filigree::HybMatrix>(host);
-    expect_right<Filigree::HecMatrix>(host);
-    expect_right<Filigree::JdsMatrix>(host);
+    const auto host = rows_of_many_lengths(9000, most);
+    expect_correct<Filigree::EllMatrix>(host);
+    expect_correct<Filigree::SellMatrix>(host);
+    expect_correct<Filigree::HybMatrix>(host);
+    expect_correct<Filigree::HecMatrix>(host);
+    expect_correct<Filigree::JdsMatrix>(host);
   }
 }
 
-/// A host multiplies both parts of HYB in one kernel, unless a row has more than eight times the width.
-TEST(LongestRow, MayBeShared) {
+/// A host multiplies both parts of HYB in one kernel, unless the longest row has more than eight times as
+/// many entries as the ELL part is wide.
+TEST(HybLongestRow, DecidesTheNumberOfKernelsOnHosts) {
   for (const std::int64_t longest : {16, 17, 5000}) {
-    auto host = of_many_lengths(9000, 3);
+    auto host = rows_of_many_lengths(9000, 3);
     Random random(7);
     for (const std::size_t row : {0, 5000, 8999})
       while (static_cast<std::int64_t>(host.rows[row].size()) < longest)
@@ -73,8 +76,8 @@ TEST(LongestRow, MayBeShared) {
     Kokkos::fence();
     const KokkosRecorder recorder;
     Filigree::spmv(ExecutionSpace(), "N", 1.0, A, x, 0.0, y);
-    const bool is_one = longest <= 16 && !Filigree::Impl::runs_on_gpu_v<ExecutionSpace>;
-    EXPECT_EQ(recorder.events().kernels.size(), is_one ? 1u : 2u) << longest;
+    const bool one_kernel = longest <= 16 && !Filigree::Impl::runs_on_gpu_v<ExecutionSpace>;
+    EXPECT_EQ(recorder.events().kernels.size(), one_kernel ? 1u : 2u) << "longest row " << longest;
   }
 }
 

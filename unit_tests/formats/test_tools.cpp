@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What profilers see: names of kernels, Views and regions, and that spmv does nothing but launch kernels.
+// The names of kernels, Views and regions that profilers see, and a check that spmv only launches kernels.
 #include "../support/formats.hpp"
 #include "../support/tools.hpp"
 
@@ -11,15 +11,15 @@ class Tools : public testing::Test {};
 
 TYPED_TEST_SUITE(Tools, AllFormatsOf<double>, CaseName);
 
-/// The names that neither Filigree gave for this format, or for what all formats share, nor Kokkos itself,
-/// which names its own kernels and scratch memory "Kokkos::" and whatever initialises a View after the View.
+/// The names that are not allowed for a format. Allowed are names of Filigree for this format, for the CRS
+/// input or for vectors, and names of Kokkos itself, which begin with "Kokkos::".
 std::vector<std::string> foreign(const std::vector<std::string>& names, const std::string& format) {
   std::vector<std::string> result;
   for (const auto& name : names) {
-    const bool ours = name.find("Filigree::") == 0 &&
-                      (name.find(format) != std::string::npos || name.find("[crs]") != std::string::npos ||
-                       name.find("[vector]") != std::string::npos);
-    if (!ours && name.find("Kokkos::") != 0) result.push_back(name);
+    const bool is_filigree = name.find("Filigree::") == 0 && (name.find(format) != std::string::npos ||
+                                                              name.find("[crs]") != std::string::npos ||
+                                                              name.find("[vector]") != std::string::npos);
+    if (!is_filigree && name.find("Kokkos::") != 0) result.push_back(name);
   }
   return result;
 }
@@ -51,7 +51,7 @@ TYPED_TEST(Tools, EveryNameBeginsWithFiligree) {
     EXPECT_EQ(foreign(events.regions, format), Strings());
     EXPECT_EQ(foreign(events.allocations, format), Strings());
     EXPECT_GE(events.kernels.size(), 8u);
-    EXPECT_EQ(events.regions.size(), 8u) << "one for each call";
+    EXPECT_EQ(events.regions.size(), 8u) << "expected one region per call";
     EXPECT_EQ(events.open_regions, 0);
     EXPECT_EQ(events.live_allocations, 0);
     EXPECT_EQ(events.regions.front(), "Filigree::convert" + format);
@@ -61,7 +61,7 @@ TYPED_TEST(Tools, EveryNameBeginsWithFiligree) {
   }
 }
 
-TYPED_TEST(Tools, SpmvLaunchesKernelsAndNothingElse) {
+TYPED_TEST(Tools, SpmvOnlyLaunchesKernels) {
   if (is_kokkos_kernels_v<TypeParam>) GTEST_SKIP() << "Kokkos Kernels may fence and allocate.";
   View2<double, Kokkos::LayoutLeft> x("x", 20, 18);
   View2<double, Kokkos::LayoutLeft> y("y", 20, 18);
@@ -71,20 +71,20 @@ TYPED_TEST(Tools, SpmvLaunchesKernelsAndNothingElse) {
         Filigree::spmv(ExecutionSpace(), mode, 2.0, A, x, 0.5, y);
       Filigree::spmv(ExecutionSpace(), "N", 0.0, A, x, 0.5, y);
     };
-    // The first launch may make Kokkos allocate its own scratch memory.
+    // On its first launches Kokkos may allocate scratch memory of its own.
     products();
     Kokkos::fence();
     const KokkosRecorder recorder;
     products();
     EXPECT_EQ(recorder.events().allocations, Strings()) << name;
     EXPECT_EQ(recorder.events().fences, Strings()) << name;
-    // 18 columns are two launches; the scaling of alpha == 0 is one.
+    // Each product of 18 columns needs two launches. The product with alpha == 0 needs one.
     EXPECT_GE(recorder.events().kernels.size(), 9u) << name;
   });
 }
 
 TYPED_TEST(Tools, UncheckedRefillIsOneKernel) {
-  if (is_kokkos_kernels_v<TypeParam>) GTEST_SKIP() << "Only of Filigree's own formats.";
+  if (is_kokkos_kernels_v<TypeParam>) GTEST_SKIP() << "Kokkos Kernels may fence and allocate.";
   const auto host = scattered<double>(20, 20, 4);
   const auto A = converted<TypeParam>(host);
   const auto crs = device_crs(host);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// 64-bit columns and offsets.
+// Matrices of every format with 64-bit ordinals and offsets.
 #include "../support/formats.hpp"
 
 namespace FiligreeTest {
@@ -11,7 +11,7 @@ class WideTypes : public testing::Test {};
 using WideCases = AllFormatsOf<double, std::int64_t, std::size_t>;
 TYPED_TEST_SUITE(WideTypes, WideCases, CaseName);
 
-TYPED_TEST(WideTypes, ConvertMultiplyAndReturn) {
+TYPED_TEST(WideTypes, ConvertMultiplyRefillAndReturn) {
   const auto host = scattered<double>(37, 29, 7);
   const auto new_host = with_new_values(host, 3);
   for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {

@@ -68,6 +68,11 @@ constexpr bool has_block_size_v = false;
 template <class Options>
 constexpr bool has_block_size_v<Options, std::void_t<decltype(Options::block_size)>> = true;
 
+template <class Matrix, class = void>
+constexpr bool has_ell_part_v = false;
+template <class Matrix>
+constexpr bool has_ell_part_v<Matrix, std::void_t<decltype(Matrix::ell)>> = true;
+
 /// Options that allow any amount of padding. block_size is ignored if the format has none.
 template <class Options>
 Options any_padding(int block_size = 1, Options options = {}) {
@@ -149,6 +154,15 @@ template <class Case>
 typename Case::Matrix converted(const HostMatrix<typename Case::Scalar>& host, int block_size = 1) {
   return Case::convert_with(device_crs<typename Case::Crs>(host),
                             any_padding<typename Case::Options>(block_size));
+}
+
+/// The View of values of a matrix; for a hybrid, that of its ELL part.
+template <class Matrix>
+auto values_of(const Matrix& A) {
+  if constexpr (has_ell_part_v<Matrix>)
+    return A.ell.values;
+  else
+    return A.values;
 }
 
 /// Converts the matrix to each variant of the format and calls visit(name, matrix).
