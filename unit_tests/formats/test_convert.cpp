@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// convert, to_crs and refill of every format, and what they refuse.
+// Tests of convert, to_crs and refill for every format, and of the errors that they throw.
 #include <algorithm>
 #include <cstring>
 
@@ -15,6 +15,7 @@ class RoundTrip : public testing::Test {
  public:
   using Scalar = typename Case::Scalar;
 
+  /// Expects that to_crs returns the matrix after a conversion to each variant of the format.
   static void expect_same(const HostMatrix<Scalar>& host, int block_size, const std::string& name) {
     for_each_variant<Case>(host, block_size, [&](const std::string& variant, const auto& A) {
       SCOPED_TRACE(variant + ", " + name + ", block size " + std::to_string(block_size));
@@ -31,7 +32,7 @@ class RoundTrip : public testing::Test {
     });
   }
 
-  /// New values, then zeros, then new values again.
+  /// Refills each variant of the format with new values, with zeros and with new values again.
   static void expect_refills(const HostMatrix<Scalar>& host, int block_size) {
     for_each_variant<Case>(host, block_size, [&](const std::string& variant, const auto& A) {
       SCOPED_TRACE(variant + ", block size " + std::to_string(block_size));
@@ -70,7 +71,8 @@ TYPED_TEST_P(RoundTrip, ReturnsTheMatrix) {
     for (const int b : {2, 3, 5, 8, 10}) {
       if (b > largest_block_size<TypeParam>()) continue;
       this->expect_same(scattered<Scalar>(4 * b, 6 * b, 5), b, "divisible");
-      if (!dense_blocks_v<TypeParam>) this->expect_same(scattered<Scalar>(4 * b + 1, 6 * b - 1, 5), b, "cut");
+      if (!dense_blocks_v<TypeParam>)
+        this->expect_same(scattered<Scalar>(4 * b + 1, 6 * b - 1, 5), b, "last blocks cut");
     }
 }
 
@@ -85,8 +87,8 @@ TYPED_TEST_P(RoundTrip, RefillGivesNewValues) {
   if (!dense_blocks_v<TypeParam>) this->expect_refills(scattered<Scalar>(13, 19, 5), 4);
 }
 
-/// Copies give a lane a few neighbouring entries: rows and slices that begin and end anywhere among them, and
-/// thousands of empty rows, which have none.
+/// A copy kernel gives each lane a strip of neighbouring slots, not a row. In these matrices rows and slices
+/// begin and end inside of strips, and there are thousands of empty rows.
 TYPED_TEST_P(RoundTrip, CopiesRowsOfAnyLengths) {
   using Scalar = typename TypeParam::Scalar;
   Random random(11);
@@ -100,7 +102,8 @@ TYPED_TEST_P(RoundTrip, CopiesRowsOfAnyLengths) {
     this->expect_refills(uneven, 1);
     return;
   }
-  // Ascending, with duplicates side by side; then also the other way round, where none are.
+  // `ascending` has sorted rows, in which duplicates are neighbours. In every third row of `mixed` the
+  // entries follow a second time, in descending order, so that duplicates are apart.
   HostMatrix<Scalar> ascending(72, 80);
   for (auto& row : ascending.rows)
     for (std::int64_t column = 0; column < 80; ++column)
@@ -136,7 +139,7 @@ class Convert : public testing::Test {
 
 TYPED_TEST_SUITE(Convert, AllFormatsOf<double>, CaseName);
 
-TYPED_TEST(Convert, RefusesMatricesThatAreNone) {
+TYPED_TEST(Convert, RefusesInvalidMatrices) {
   using Crs = typename TypeParam::Crs;
   const std::vector<double> three = {1, 2, 3};
   const auto refused = [&](const std::vector<std::int64_t>& row_map,
@@ -153,7 +156,8 @@ TYPED_TEST(Convert, RefusesMatricesThatAreNone) {
   EXPECT_TRUE(
       holds(refused({0, 1, 2, 3}, {0, -1, 2}), {"Filigree::convert", "row 1", "column -1", "0 to 3"}));
   EXPECT_TRUE(holds(refused({0, 1, 1, 3}, {0, 1, 4}), {"Filigree::convert", "row 2", "column 4", "3 x 4"}));
-  // Whatever else is wrong, the ends of the row map and then the row map come first, and the first of two.
+  // Of several errors one is reported: first the ends of the row map, then the first wrong row of the row
+  // map, then the first wrong column.
   EXPECT_TRUE(holds(refused({0, 2, 1, 4}, {0, 1, 2}), {"Filigree::convert", "ends with 4", "3"}));
   EXPECT_TRUE(holds(refused({0, 2, 1, 3}, {4, 1, 2}), {"Filigree::convert", "row 1", "2 to 1", "fall"}));
   EXPECT_TRUE(holds(refused({0, 1, 2, 3}, {0, 7, -1}), {"Filigree::convert", "row 1", "column 7", "0 to 3"}));
@@ -164,8 +168,8 @@ TYPED_TEST(Convert, RefusesMatricesThatAreNone) {
       holds(this->refused_input(without_columns), {"Filigree::convert", "row 0", "column 0", "3 x 0"}));
 }
 
-/// Columns are checked a few at once, wherever they are.
-TYPED_TEST(Convert, FindsWhatIsWrongAnywhere) {
+/// The check looks at several columns at once. It must find a wrong one at any position.
+TYPED_TEST(Convert, FindsErrorsAtAnyPosition) {
   using Crs = typename TypeParam::Crs;
   for (const std::size_t count : {1, 2, 3, 4, 5, 1000, 1001, 1002, 1003}) {
     const std::vector<double> values(count, 1.0);
@@ -180,7 +184,7 @@ TYPED_TEST(Convert, FindsWhatIsWrongAnywhere) {
           holds(this->refused_input(crs), {"row 0", "column " + std::to_string(count), "columns of a"}));
     }
   }
-  // Past what one team looks at.
+  // Errors in rows that the first team does not check.
   const std::size_t rows = 6000;
   const std::vector<double> values(rows, 1.0);
   std::vector<std::int64_t> row_map(rows + 1);
@@ -196,7 +200,7 @@ TYPED_TEST(Convert, FindsWhatIsWrongAnywhere) {
   EXPECT_TRUE(holds(refused(), {"row 5000", "5000 to 4999", "fall"}));
 }
 
-TYPED_TEST(Convert, RefusesBlockSizesThatAreNone) {
+TYPED_TEST(Convert, RefusesInvalidBlockSizes) {
   if constexpr (has_block_size_v<typename TypeParam::Options>) {
     const auto crs = device_crs(scattered<double>(12, 18, 3));
     const auto refused = [&](int block_size) {
@@ -218,7 +222,7 @@ TYPED_TEST(Convert, RefusesBlockSizesThatAreNone) {
   }
 }
 
-/// A CRS matrix that is only told which kernel to take has nothing to store.
+/// Whether a conversion with these options stores nothing in addition to the CRS matrix.
 template <class Options>
 bool is_plain_crs(const Options&) {
   return false;
@@ -230,7 +234,8 @@ bool is_plain_crs(const Filigree::WrappedCrsOptions& options) {
 TYPED_TEST(Convert, RefusesTooMuchPadding) {
   if (is_kokkos_kernels_v<TypeParam> && keeps_entries_v<TypeParam>) GTEST_SKIP() << "CRS has no padding.";
   using Options = typename TypeParam::Options;
-  // More than what is never refused, and the long row in a slice of its own: the rows that fill it count too.
+  // The result is larger than ConvertOptions::never_refused_bytes. The long row is alone in the last slice,
+  // so the rows that fill this slice must be counted as well.
   auto host = scattered<double>(2561, 2600, 2);
   host.rows.back().clear();
   for (std::int64_t column = 0; column < 2600; ++column)
@@ -266,8 +271,8 @@ TYPED_TEST(Convert, RefusesTooMuchPadding) {
   }
 }
 
-TYPED_TEST(Convert, RefusesMoreThanSizeTypeCountsBeforeItAllocates) {
-  if (is_kokkos_kernels_v<TypeParam>) GTEST_SKIP() << "No padding with blocks of 1.";
+TYPED_TEST(Convert, RefusesSizesBeyondSizeTypeBeforeItAllocates) {
+  if (is_kokkos_kernels_v<TypeParam>) GTEST_SKIP() << "The format has no padding with block size 1.";
   constexpr std::int64_t rows = 3000000;
   std::vector<std::int64_t> row_map(rows + 1, 800);
   row_map[0] = 0;
@@ -286,8 +291,8 @@ TYPED_TEST(Convert, RefusesMoreThanSizeTypeCountsBeforeItAllocates) {
   EXPECT_LT(recorder.events().allocated_bytes, 100000000u);
 }
 
-TYPED_TEST(Convert, StorageBytesAreThoseOfItsViews) {
-  if (is_kokkos_kernels_v<TypeParam>) GTEST_SKIP() << "A class of Kokkos Kernels.";
+TYPED_TEST(Convert, StorageBytesCountAllViews) {
+  if (is_kokkos_kernels_v<TypeParam>) GTEST_SKIP() << "The format is a class of Kokkos Kernels.";
   const auto crs = device_crs(block_banded<double>(5000, 4000, 1));
   const double shared = std::is_same<typename TypeParam::Options, Filigree::WrappedCrsOptions>::value
                             ? Filigree::Impl::crs_bytes(crs)
@@ -296,7 +301,7 @@ TYPED_TEST(Convert, StorageBytesAreThoseOfItsViews) {
     const KokkosRecorder recorder;
     const auto A = TypeParam::convert_with(crs, any_padding(1, variant.options));
     Kokkos::fence();
-    // Kokkos rounds the bytes of a View up to 8, and those of one without elements to 128.
+    // Kokkos rounds the bytes of a View up to a multiple of 8, and to 128 for an empty View.
     const double views = shared + static_cast<double>(recorder.events().live_bytes);
     const double bytes = static_cast<double>(TypeParam::Traits::storage_bytes(A));
     EXPECT_GE(views, bytes) << variant.name;
@@ -305,11 +310,11 @@ TYPED_TEST(Convert, StorageBytesAreThoseOfItsViews) {
   }
 }
 
-TYPED_TEST(Convert, TakesLittleMoreThanTheResult) {
-  if (is_kokkos_kernels_v<TypeParam>) GTEST_SKIP() << "A class of Kokkos Kernels.";
+TYPED_TEST(Convert, NeedsLittleTemporaryMemory) {
+  if (is_kokkos_kernels_v<TypeParam>) GTEST_SKIP() << "The format is a class of Kokkos Kernels.";
   const auto crs = device_crs(block_banded<double>(40000, 40000, 1));
   for (const auto& variant : all_variants<TypeParam>()) {
-    // The first one may make Kokkos allocate its own scratch memory.
+    // On its first launches Kokkos may allocate scratch memory of its own.
     TypeParam::convert_with(crs, any_padding(1, variant.options));
     Kokkos::fence();
     const KokkosRecorder recorder;
@@ -329,14 +334,14 @@ TYPED_TEST(Convert, NeverRefusesSmallResults) {
   EXPECT_EQ(host_matrix(Filigree::to_crs(TypeParam::convert_with(device_crs(host), options))), host);
 }
 
-/// What options of a format make no sense; the message names the option and its value.
+/// The text of the error that a conversion with invalid options throws.
 template <template <class, class, class, class, class> class Format, class Options>
 std::string refused_options(const Options& options) {
   const auto crs = device_crs(scattered<double>(12, 18, 3));
   return message<std::invalid_argument>([&]() { Filigree::convert<Format>(crs, options); });
 }
 
-TEST(ConvertOptions, RefuseWhatMakesNoSense) {
+TEST(ConvertOptions, RefuseInvalidValues) {
   for (const int lanes : {-1, 0, 3, 64}) {
     Filigree::EllOptions ell;
     ell.lanes_per_row = lanes;
@@ -384,7 +389,7 @@ TYPED_TEST(Convert, RefillRefusesOtherPatterns) {
   const auto host = scattered<double>(12, 18, 3);
   const auto A = converted<TypeParam>(host);
   const auto before = host_matrix(Filigree::to_crs(A));
-  const auto values_before = host_list(A.values);
+  const auto values_before = host_list(values_of(A));
   const auto refused = [&](const HostMatrix<double>& other) {
     const auto crs = device_crs(with_new_values(other, 4));
     return message<std::invalid_argument>([&]() { Filigree::refill(A, crs); });
@@ -406,21 +411,21 @@ TYPED_TEST(Convert, RefillRefusesOtherPatterns) {
   for (auto& entry : moved.rows[6])
     if (entry.column == old_column) entry.column = (old_column + 1) % 18;
   EXPECT_TRUE(holds(refused(moved), {"Filigree::refill", "row 6", TypeParam::Traits::name()}));
-  auto no_crs = host;
-  no_crs.rows[7].front().column = 18;
-  EXPECT_TRUE(holds(refused(no_crs), {"Filigree::refill", "row 7", "column 18"}));
+  auto invalid = host;
+  invalid.rows[7].front().column = 18;
+  EXPECT_TRUE(holds(refused(invalid), {"Filigree::refill", "row 7", "column 18"}));
 
   EXPECT_EQ(host_matrix(Filigree::to_crs(A)), before);
-  const auto values_after = host_list(A.values);
+  const auto values_after = host_list(values_of(A));
   ASSERT_EQ(values_after.size(), values_before.size());
-  // The ELL part of a hybrid of short rows is empty, and memcmp takes no null pointer.
+  // The ELL part of a hybrid format may be empty, and memcmp does not take null pointers.
   if (!values_before.empty()) {
     EXPECT_EQ(std::memcmp(values_after.data(), values_before.data(), values_after.size() * sizeof(double)),
               0);
   }
 }
 
-TYPED_TEST(Convert, UncheckedInputConvertsTheSame) {
+TYPED_TEST(Convert, ConvertsWithoutChecksToo) {
   const auto host = scattered<double>(37, 29, 7);
   auto options = any_padding<typename TypeParam::Options>();
   options.check_input = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What each format stores, element by element, against the drawing in its class comment.
+// Tests of what each format stores, compared with the drawing in its class comment.
 #include "../support/formats.hpp"
 
 namespace FiligreeTest {
@@ -12,19 +12,23 @@ using Doubles = std::vector<double>;
 using Ints = std::vector<int>;
 using Offsets = std::vector<std::int64_t>;
 
-/// The example of Kirk and Hwu, chapter 10.
+using EllCase = FormatCase<Filigree::Format<Filigree::EllMatrix>, double>;
+using CdsCase = FormatCase<Filigree::Format<Filigree::CdsMatrix>, double>;
+
+/// The 4 x 4 matrix of the drawings, from Kirk and Hwu, chapter 10.
 Crs<double> example() {
   HostMatrix<double> host(4, 4);
   host.rows = {{{0, 3}, {2, 1}}, {}, {{1, 2}, {2, 4}, {3, 1}}, {{0, 1}, {3, 1}}};
   return device_crs(host);
 }
 
+/// The first elements of a list.
 template <class T>
 std::vector<T> first(const std::vector<T>& list, std::size_t count) {
   return {list.begin(), list.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-TEST(EllLayout, IsThatOfTheDrawing) {
+TEST(EllLayout, MatchesTheDrawing) {
   const Ell A = Filigree::convert<Filigree::EllMatrix>(example());
   EXPECT_EQ(A.width(), 3);
   EXPECT_EQ(A.stride(), 16);
@@ -44,7 +48,7 @@ TEST(EllLayout, IsThatOfTheDrawing) {
   EXPECT_EQ(A.storage_bytes(), 3u * 16 * (sizeof(double) + sizeof(int)) + 4 * sizeof(int));
 }
 
-TEST(EllLayout, InterleavesTheLanesOfARow) {
+TEST(EllLayout, InterleavesEntriesForSeveralLanes) {
   Filigree::EllOptions options = any_padding<Filigree::EllOptions>();
   options.lanes_per_row = 2;
   const Ell A = Filigree::convert<Filigree::EllMatrix>(example(), options);
@@ -59,7 +63,7 @@ TEST(EllLayout, InterleavesTheLanesOfARow) {
   EXPECT_EQ(Ints(entries.begin() + 32, entries.begin() + 40), (Ints{-1, -1, -1, -1, 3, -1, -1, -1}));
 }
 
-TEST(EllLayout, KeepsNoRowLengthsOnRequest) {
+TEST(EllLayout, StoresNoRowLengthsOnRequest) {
   Filigree::EllOptions options = any_padding<Filigree::EllOptions>();
   options.row_lengths = false;
   const Ell A = Filigree::convert<Filigree::EllMatrix>(example(), options);
@@ -67,10 +71,9 @@ TEST(EllLayout, KeepsNoRowLengthsOnRequest) {
   EXPECT_EQ(A.storage_bytes(), 3u * 16 * (sizeof(double) + sizeof(int)));
 }
 
-TEST(EllLayout, RoundsRowsUpToSixteen) {
+TEST(EllLayout, PadsRowsToAMultipleOf16) {
   for (const auto& [rows, stride] : {std::pair<int, int>{1, 16}, {15, 16}, {16, 16}, {17, 32}, {33, 48}}) {
-    const Ell A =
-        converted<FormatCase<Filigree::Format<Filigree::EllMatrix>, double>>(scattered<double>(rows, 20, 4));
+    const Ell A = converted<EllCase>(scattered<double>(rows, 20, 4));
     EXPECT_EQ(A.stride(), stride);
     EXPECT_EQ(A.values.extent(0), static_cast<std::size_t>(A.width() * A.stride()));
     EXPECT_EQ(A.storage_bytes(), A.values.extent(0) * sizeof(double) + A.entries.extent(0) * sizeof(int) +
@@ -78,7 +81,7 @@ TEST(EllLayout, RoundsRowsUpToSixteen) {
   }
 }
 
-TEST(CooLayout, IsThatOfTheDrawing) {
+TEST(CooLayout, MatchesTheDrawing) {
   const auto A = Filigree::convert<Filigree::CooMatrix>(example(), any_padding<Filigree::CooOptions>());
   EXPECT_EQ(host_list(A.rows), (Ints{0, 0, 2, 2, 2, 3, 3}));
   EXPECT_EQ(host_list(A.entries), (Ints{0, 2, 1, 2, 3, 0, 3}));
@@ -86,7 +89,7 @@ TEST(CooLayout, IsThatOfTheDrawing) {
   EXPECT_EQ(host_list(A.empty_rows), (Ints{1}));
 }
 
-TEST(CrsKernelLayout, IsThatOfTheDrawing) {
+TEST(WrappedCrsLayout, MatchesTheDrawing) {
   const auto crs = example();
   const auto A =
       Filigree::convert<Filigree::WrappedCrsMatrix>(crs, any_padding<Filigree::WrappedCrsOptions>());
@@ -97,7 +100,7 @@ TEST(CrsKernelLayout, IsThatOfTheDrawing) {
   EXPECT_EQ(host_list(A.empty_rows), (Ints{1}));
 }
 
-TEST(SellLayout, IsThatOfTheDrawing) {
+TEST(SellLayout, MatchesTheDrawing) {
   Filigree::SellOptions options = any_padding<Filigree::SellOptions>();
   options.slice_height = 2;
   const auto A = Filigree::convert<Filigree::SellMatrix>(example(), options);
@@ -116,8 +119,8 @@ TEST(SellLayout, IsThatOfTheDrawing) {
   EXPECT_EQ(host_list(B.entries), (Ints{1, 0, 2, 2, 3, -1, 0, -1, 3, -1}));
 }
 
-/// Windows keep rows near to where they were: sorted in pairs, row 1 stays in the first slice.
-TEST(SellLayout, SortsInsideWindows) {
+/// Rows are only sorted inside of their window. With windows of two rows, row 1 stays in the first slice.
+TEST(SellLayout, SortsRowsInsideWindows) {
   Filigree::SellOptions options = any_padding<Filigree::SellOptions>();
   options.slice_height = 2;
   options.sorting_window = 2;
@@ -128,7 +131,7 @@ TEST(SellLayout, SortsInsideWindows) {
   EXPECT_EQ(host_list(A.slice_widths), (Ints{2, 1, 1}));
 }
 
-TEST(SellLayout, CutsSlicesWhereTheLengthChanges) {
+TEST(SellLayout, BeginsANewSliceWhenTheRowLengthChanges) {
   Filigree::SellOptions options = any_padding<Filigree::SellOptions>();
   options.slice_height = 2;
   options.sorting_window = 0;
@@ -136,9 +139,9 @@ TEST(SellLayout, CutsSlicesWhereTheLengthChanges) {
   const auto A = Filigree::convert<Filigree::SellMatrix>(example(), options);
   EXPECT_EQ(host_list(A.slice_rows), (Ints{0, 1, 3, 4}));
   EXPECT_EQ(host_list(A.slice_widths), (Ints{3, 2, 0}));
-  EXPECT_EQ(host_list(A.values), (Doubles{2, 4, 1, 3, 1, 1, 1})) << "nothing is padded";
+  EXPECT_EQ(host_list(A.values), (Doubles{2, 4, 1, 3, 1, 1, 1})) << "there must be no padding";
 
-  // Many rows of one length are several slices.
+  // Many rows of one length form several slices.
   const auto B =
       Filigree::convert<Filigree::SellMatrix>(device_crs(block_banded<double>(1000, 1000, 1)), options);
   EXPECT_EQ(B.values.extent(0), static_cast<std::size_t>(B.nnz()));
@@ -149,8 +152,8 @@ TEST(SellLayout, CutsSlicesWhereTheLengthChanges) {
   }
 }
 
-/// Two slices whose columns 16 bits can hold, one of them just so, and one whose they cannot.
-TEST(SellLayout, FallsBackToWholeColumns) {
+/// Slices whose column range fits into 16 bits, one of them exactly, and one slice whose range does not.
+TEST(SellLayout, StoresWholeColumnsIf16BitsAreTooFew) {
   Filigree::SellOptions options = any_padding<Filigree::SellOptions>();
   options.slice_height = 1;
   options.short_columns = true;
@@ -165,7 +168,7 @@ TEST(SellLayout, FallsBackToWholeColumns) {
   EXPECT_TRUE((multiplies<Kokkos::LayoutLeft>(A, host, Product<double>{})));
 }
 
-TEST(JdsLayout, IsThatOfTheDrawing) {
+TEST(JdsLayout, MatchesTheDrawing) {
   const auto A = Filigree::convert<Filigree::JdsMatrix>(example(), any_padding<Filigree::JdsOptions>());
   EXPECT_EQ(A.numDiagonals(), 3);
   EXPECT_EQ(host_list(A.permutation), (Ints{2, 0, 3, 1}));
@@ -174,10 +177,8 @@ TEST(JdsLayout, IsThatOfTheDrawing) {
   EXPECT_EQ(host_list(A.entries), (Ints{1, 0, 0, 2, 2, 3, 3}));
 }
 
-TEST(HybLayout, IsThatOfTheDrawing) {
-  Filigree::HybOptions options = any_padding<Filigree::HybOptions>();
-  options.width_rule = Filigree::HybridWidth::given;
-  options.width = 2;
+TEST(HybLayout, MatchesTheDrawing) {
+  const auto options = any_padding(1, given_width<Filigree::HybOptions>(2));
   const auto A = Filigree::convert<Filigree::HybMatrix>(example(), options);
   EXPECT_EQ(A.width(), 2);
   EXPECT_EQ(first(host_list(A.ell.values), 4), (Doubles{3, 0, 2, 1}));
@@ -189,10 +190,8 @@ TEST(HybLayout, IsThatOfTheDrawing) {
   EXPECT_EQ(A.coo.empty_rows.extent(0), 0u);
 }
 
-TEST(HecLayout, IsThatOfTheDrawing) {
-  Filigree::HecOptions options = any_padding<Filigree::HecOptions>();
-  options.width_rule = Filigree::HybridWidth::given;
-  options.width = 2;
+TEST(HecLayout, MatchesTheDrawing) {
+  const auto options = any_padding(1, given_width<Filigree::HecOptions>(2));
   const auto A = Filigree::convert<Filigree::HecMatrix>(example(), options);
   EXPECT_EQ(A.width(), 2);
   EXPECT_EQ(first(host_list(A.ell.values), 4), (Doubles{3, 0, 2, 1}));
@@ -204,10 +203,8 @@ TEST(HecLayout, IsThatOfTheDrawing) {
   EXPECT_EQ(A.numLongRows(), 0);
 }
 
-TEST(HecLayout, PutsLongRowsFirst) {
-  Filigree::HecOptions options = any_padding<Filigree::HecOptions>();
-  options.width_rule = Filigree::HybridWidth::given;
-  options.width = 1;
+TEST(HecLayout, ListsLongRowsFirst) {
+  auto options = any_padding(1, given_width<Filigree::HecOptions>(1));
   options.long_row = 1;
   const auto A = Filigree::convert<Filigree::HecMatrix>(example(), options);
   EXPECT_EQ(A.numLongRows(), 1);
@@ -216,12 +213,13 @@ TEST(HecLayout, PutsLongRowsFirst) {
   EXPECT_EQ(host_list(A.excess_entries), (Ints{2, 3, 2, 3}));
 }
 
+/// reaching[k] is the number of rows with at least k entries.
 TEST(RowHistogram, CountsShortAndLongRowsOfManyTeams) {
   HostMatrix<double> host(9001, 1700);
   std::vector<std::int64_t> reaching(1702);
   for (std::int64_t row = 0; row < host.row_count(); ++row) {
-    // Some alike as their neighbours, some not; the last lengths that teams count, and the first that they do
-    // not.
+    // Rows with and without neighbours of equal length. Teams count lengths up to a limit in their own
+    // histogram; rows of 1022 to 1025 entries lie on both sides of it.
     const std::int64_t length = row % 1500 == 77 ? 1700 : row % 1500 < 4 ? 1022 + row % 1500 : row / 64 % 5;
     for (std::int64_t k = 0; k < length; ++k)
       host.rows[static_cast<std::size_t>(row)].push_back({k, 1.0});
@@ -233,7 +231,7 @@ TEST(RowHistogram, CountsShortAndLongRowsOfManyTeams) {
             (std::vector<std::int64_t>{0, 0}));
 }
 
-TEST(SellLayout, BasesAreTheSmallestColumnsOfSlices) {
+TEST(SellLayout, StoresTheSmallestColumnOfASliceAsItsBase) {
   Random random(12);
   HostMatrix<double> host(3000, 90000);
   for (std::int64_t row = 0; row < host.row_count(); ++row)
@@ -242,7 +240,7 @@ TEST(SellLayout, BasesAreTheSmallestColumnsOfSlices) {
           {20 * row + random.below(row < 1500 ? 900 : 30000), 1.0});
   for (const bool long_rows : {false, true})
     for (const int height : {1, 8, 32, 256, 1024}) {
-      // Of teams then, not of warps.
+      // Rows this long make the conversion use one team per slice instead of one warp.
       if (long_rows && host.rows[7].size() < 500)
         for (std::int64_t k = 0; k < 500000; ++k)
           host.rows[static_cast<std::size_t>(k % 1000)].push_back({20 * (k % 1000) + k / 1000, 1.0});
@@ -261,12 +259,12 @@ TEST(SellLayout, BasesAreTheSmallestColumnsOfSlices) {
           }
         bases.push_back(static_cast<int>(most < 0 ? 0 : most - least < 65535 ? least : -1));
       }
-      EXPECT_EQ(host_list(A.column_bases), bases) << "slices of " << height;
+      EXPECT_EQ(host_list(A.column_bases), bases) << "slice height " << height;
     }
 }
 
-/// 12000 rows: all have 2 entries, 4500 have 5, 4095 of these have 7, and one has 40.
-TEST(HybridWidths, AreThoseOfTheRules) {
+/// 12000 rows: all have at least 2 entries, 4500 at least 5, 4095 at least 7, and one has 40.
+TEST(HybridWidths, FollowTheRules) {
   HostMatrix<double> host(12000, 50);
   for (std::int64_t row = 0; row < 12000; ++row) {
     const std::int64_t length = row == 0 ? 40 : row < 4095 ? 7 : row < 4500 ? 5 : 2;
@@ -275,11 +273,11 @@ TEST(HybridWidths, AreThoseOfTheRules) {
   }
   const auto crs = device_crs(host);
   Filigree::HybOptions options;
-  EXPECT_EQ(Filigree::convert<Filigree::HybMatrix>(crs, options).width(), 5) << "7 has a third less one";
+  EXPECT_EQ(Filigree::convert<Filigree::HybMatrix>(crs, options).width(), 5)
+      << "fewer than 4096 rows have 7 entries";
   options.width_rule = Filigree::HybridWidth::least_bytes;
   const auto least = Filigree::convert<Filigree::HybMatrix>(crs, options);
-  options.width_rule = Filigree::HybridWidth::given;
-  for (options.width = 0; options.width <= 8; ++options.width) {
+  for (options = given_width<Filigree::HybOptions>(0); options.width <= 8; ++options.width) {
     const auto given = Filigree::convert<Filigree::HybMatrix>(crs, options);
     EXPECT_EQ(given.width(), options.width);
     EXPECT_LE(least.storage_bytes(), given.storage_bytes()) << "width " << options.width;
@@ -287,25 +285,24 @@ TEST(HybridWidths, AreThoseOfTheRules) {
   options.width = 1000;
   EXPECT_EQ(Filigree::convert<Filigree::HybMatrix>(crs, any_padding(1, options)).width(), 40);
 
-  // The first 4000 rows, of which a third are not 4096.
+  // With 4000 rows no width is reached by 4096 rows.
   host.rows.resize(4000);
   EXPECT_EQ(Filigree::convert<Filigree::HybMatrix>(device_crs(host)).width(), 0);
 
-  Filigree::HecOptions hec_options;
-  const auto least_hec = Filigree::convert<Filigree::HecMatrix>(crs, hec_options);
-  hec_options.width_rule = Filigree::HybridWidth::given;
-  for (hec_options.width = 0; hec_options.width <= 8; ++hec_options.width)
-    EXPECT_LE(least_hec.storage_bytes(),
-              Filigree::convert<Filigree::HecMatrix>(crs, hec_options).storage_bytes());
+  const auto least_hec = Filigree::convert<Filigree::HecMatrix>(crs);
+  for (int width = 0; width <= 8; ++width) {
+    const auto given = Filigree::convert<Filigree::HecMatrix>(crs, given_width<Filigree::HecOptions>(width));
+    EXPECT_LE(least_hec.storage_bytes(), given.storage_bytes()) << "width " << width;
+  }
 }
 
-TEST(DiaLayout, IsThatOfTheDrawing) {
+TEST(DiaLayout, MatchesTheDrawing) {
   const auto A = Filigree::convert<Filigree::DiaMatrix>(example(), any_padding<Filigree::DiaOptions>());
   EXPECT_EQ(host_list(A.offsets), (Ints{-3, -1, 0, 1, 2}));
   EXPECT_EQ(host_list(A.values), (Doubles{0, 0, 0, 1, 0, 0, 2, 0, 3, 0, 4, 1, 0, 0, 1, 0, 1, 0, 0, 0}));
 }
 
-TEST(BellLayout, IsThatOfTheDrawing) {
+TEST(BellLayout, MatchesTheDrawing) {
   const auto A = Filigree::convert<Filigree::BellMatrix>(example(), any_padding<Filigree::BellOptions>(2));
   EXPECT_EQ(A.block_width(), 2);
   EXPECT_EQ(A.numBlockRows(), 2);
@@ -313,8 +310,8 @@ TEST(BellLayout, IsThatOfTheDrawing) {
   EXPECT_EQ(host_list(A.values), (Doubles{3, 0, 0, 1, 0, 0, 2, 0, 1, 0, 4, 0, 0, 0, 1, 1}));
 }
 
-TEST(CdsLayout, IsThatOfTheDrawing) {
-  // The letters of the drawing as numbers: a is 1, b is 2, ...
+TEST(CdsLayout, MatchesTheDrawing) {
+  // The drawing has letters: a stands for 1, b for 2, and so on.
   HostMatrix<double> host(4, 4);
   host.rows = {{{0, 1}, {1, 2}, {2, 5}, {3, 6}},
                {{0, 3}, {1, 4}, {2, 7}, {3, 8}},
@@ -331,7 +328,7 @@ TEST(CdsLayout, IsThatOfTheDrawing) {
                                                       2, 4, 14, 16, 5, 7, 0,  0,  6, 8, 0,  0}));
 }
 
-TEST(CdsLayout, IsThatOfTheExample) {
+TEST(CdsLayout, StoresTheExample) {
   const Cds A = Filigree::convert<Filigree::CdsMatrix>(example(), any_padding<Filigree::CdsOptions>(2));
   EXPECT_EQ(host_list(A.offsets), (Ints{-1, 0, 1}));
   EXPECT_EQ(host_list(A.values),
@@ -339,7 +336,7 @@ TEST(CdsLayout, IsThatOfTheExample) {
 }
 
 #if FILIGREE_HAS_BSR
-TEST(BsrLayout, IsThatOfTheExample) {
+TEST(BsrLayout, StoresTheExample) {
   const auto A = Filigree::convert<Filigree::BsrMatrix>(example(), any_padding<Filigree::BsrOptions>(2));
   EXPECT_EQ(host_list(A.graph.row_map), (Ints{0, 2, 4}));
   EXPECT_EQ(host_list(A.graph.entries), (Ints{0, 1, 0, 1}));
@@ -347,11 +344,11 @@ TEST(BsrLayout, IsThatOfTheExample) {
 }
 #endif
 
-TEST(CdsLayout, StoresTheFormulaOfTheSource) {
+/// CDS stores k * b * n values and k offsets (Godwin, Holewinski and Sadayappan 2012).
+TEST(CdsLayout, StoresAsManyBytesAsTheFormulaSays) {
   for (const int b : {1, 2, 3, 4, 7})
     for (const int rows : {5 * b, 5 * b + b / 2}) {
-      const Cds A = converted<FormatCase<Filigree::Format<Filigree::CdsMatrix>, double>>(
-          block_banded<double>(rows, 6 * b, b), b);
+      const Cds A = converted<CdsCase>(block_banded<double>(rows, 6 * b, b), b);
       const auto offsets = host_list(A.offsets);
       EXPECT_EQ(offsets, (std::vector<int>{-3, -1, 0, 1, 4})) << "block size " << b;
       EXPECT_EQ(A.values.extent(0), 5u * static_cast<unsigned>(b * rows));
@@ -360,14 +357,13 @@ TEST(CdsLayout, StoresTheFormulaOfTheSource) {
 }
 
 TEST(CdsLayout, HasNoDiagonalsWithoutEntries) {
-  const Cds A =
-      converted<FormatCase<Filigree::Format<Filigree::CdsMatrix>, double>>(HostMatrix<double>(6, 4));
+  const Cds A = converted<CdsCase>(HostMatrix<double>(6, 4));
   EXPECT_EQ(A.numDiagonals(), 0);
   EXPECT_EQ(A.storage_bytes(), 0u);
 }
 
-// A slice of more than 2^31 entries, without the memory that it would take.
-TEST(SellLayout, CountsPlacesOfASliceIn64Bits) {
+// The positions in a slice of more than 2^31 elements. The pointers are null, so no memory is needed.
+TEST(SellLayout, ComputesPositionsIn64Bits) {
   const Filigree::Impl::StridedEntries<double, int, int, int> whole{nullptr, nullptr, 32768, 70000};
   EXPECT_EQ(whole.place(69999), std::int64_t(69999) * 32768);
   const Filigree::Impl::ShortColumnEntries<double, int> run{nullptr, nullptr, nullptr, 0, 32768, 70000};

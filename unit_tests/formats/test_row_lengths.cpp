@@ -63,14 +63,10 @@ TEST(HybLongestRow, DecidesTheNumberOfKernelsOnHosts) {
     for (const std::size_t row : {0, 5000, 8999})
       while (static_cast<std::int64_t>(host.rows[row].size()) < longest)
         host.rows[row].push_back({1 + random.below(198), random.value<double>()});
-    Filigree::HybOptions options;
-    options.width_rule = Filigree::HybridWidth::given;
-    options.width = 2;
-    const auto A = Filigree::convert<Filigree::HybMatrix>(device_crs(host), options);
+    const auto A =
+        Filigree::convert<Filigree::HybMatrix>(device_crs(host), given_width<Filigree::HybOptions>(2));
     EXPECT_EQ(A.longestRow(), longest);
-    for (const int columns : {0, 3})
-      EXPECT_TRUE(
-          multiplies<Kokkos::LayoutLeft>(A, host, Product<double>{Mode::NoTranspose, 1.5, 0.5, columns}));
+    expect_products(A, host);
     const View1<double, Kokkos::LayoutLeft> x("x", 200);
     const View1<double, Kokkos::LayoutLeft> y("y", 9000);
     Kokkos::fence();

@@ -1,11 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The kinds of Views and execution space instances that spmv takes, for every format.
+// The kinds of Views and the execution space instances that spmv takes, for every format.
 #include "../support/errors.hpp"
 #include "../support/formats.hpp"
 #include "../support/instances.hpp"
 
 namespace FiligreeTest {
+
+/// Random x and y of 23 rows, on the host and on the device, for the product y = 1.5 A x - 0.4 y.
+template <template <class, class> class View>
+struct Vectors {
+  HostVectors<double> x, y;
+  View<double, Kokkos::LayoutLeft> x_view, y_view;
+
+  explicit Vectors(std::int64_t columns = 1)
+      : x(Random(1).vectors<double>(23, columns)),
+        y(Random(2).vectors<double>(23, columns)),
+        x_view(device_view<View<double, Kokkos::LayoutLeft>>(x)),
+        y_view(device_view<View<double, Kokkos::LayoutLeft>>(y)) {}
+
+  /// The expected y.
+  Reference expected(const HostMatrix<double>& host, Mode mode = Mode::NoTranspose) const {
+    return reference_product(mode, 1.5L, host, x, -0.4, y);
+  }
+};
 
 template <class Case>
 class Views : public testing::Test {
@@ -13,9 +31,10 @@ class Views : public testing::Test {
   using Matrix = typename Case::Matrix;
   static HostMatrix<double> host() { return scattered<double>(23, 23, 5); }
 
-  /// A product on the part of two parent Views that Pick takes; what lies around must stay as it is.
+  /// Expects a correct product with x and y that are subviews of two parent Views, made by Pick. The elements
+  /// of the parent outside of y must not change.
   template <class Pick>
-  static void expect_right(const Mode mode) {
+  static void expect_correct(const Mode mode) {
     const auto A = converted<Case>(host());
     const Pick pick;
     auto x_parent = Pick::parent(23);
@@ -36,10 +55,11 @@ class Views : public testing::Test {
     auto copy = y;
     each(pick(mirror), copy, [](double& element, double& before) { element = before; });
     EXPECT_EQ(std::vector<double>(mirror.data(), mirror.data() + mirror.span()), y_before)
-        << "something outside of y was written";
+        << "spmv wrote to elements outside of y";
   }
 
  private:
+  /// Calls action(element of the View, number) for all elements of a View and the numbers of the host.
   template <class View, class Action>
   static void each(const View& view, HostVectors<double>& numbers, const Action& action) {
     for (std::int64_t c = 0; c < numbers.columns; ++c)
@@ -50,6 +70,8 @@ class Views : public testing::Test {
           action(view(row, c), numbers(row, c));
   }
 
+  /// Sets the elements that Pick takes to the numbers and all others to 77. Returns all elements of the
+  /// parent.
   template <class Parent, class Pick>
   static std::vector<double> fill(const Parent& parent, const Pick& pick, HostVectors<double> numbers) {
     auto mirror = Kokkos::create_mirror_view(parent);
@@ -62,6 +84,8 @@ class Views : public testing::Test {
 
 TYPED_TEST_SUITE(Views, AllFormatsOf<double>, CaseName);
 
+/// Each of these structs makes a parent View and takes a subview of it. The name says which, and of what
+/// layout.
 struct ColumnOfRight {
   static auto parent(int rows) { return View2<double, Kokkos::LayoutRight>("parent", rows, 2); }
   template <class Parent>
@@ -91,7 +115,7 @@ struct MiddleOfLeft {
                            std::make_pair(1, 6));
   }
 };
-/// One column of rank 2, which is no LayoutStride and not contiguous either.
+/// One column as a View of rank 2. Its layout is LayoutRight, but it is not contiguous.
 struct OneColumnOfRight {
   static auto parent(int rows) { return View2<double, Kokkos::LayoutRight>("parent", rows, 3); }
   template <class Parent>
@@ -111,26 +135,24 @@ struct BothStrided {
 
 TYPED_TEST(Views, MayBeStrided) {
   for (const Mode mode : {Mode::NoTranspose, Mode::Transpose}) {
-    this->template expect_right<RowOfRight>(mode);
-    this->template expect_right<MiddleOfLeft>(mode);
-    this->template expect_right<OneColumnOfRight>(mode);
-    this->template expect_right<BothStrided>(mode);
-    this->template expect_right<ColumnOfRight>(mode);
-    this->template expect_right<RowOfLeft>(mode);
+    this->template expect_correct<RowOfRight>(mode);
+    this->template expect_correct<MiddleOfLeft>(mode);
+    this->template expect_correct<OneColumnOfRight>(mode);
+    this->template expect_correct<BothStrided>(mode);
+    this->template expect_correct<ColumnOfRight>(mode);
+    this->template expect_correct<RowOfLeft>(mode);
   }
 }
 
 TYPED_TEST(Views, MayBeConstAndUnmanaged) {
   const auto host = this->host();
   const auto A = converted<TypeParam>(host);
-  const auto x = Random(1).vectors<double>(23, 1);
-  const auto y = Random(2).vectors<double>(23, 1);
-  const auto x_view = device_view<View1<double, Kokkos::LayoutLeft>>(x);
-  const auto y_view = device_view<View1<double, Kokkos::LayoutLeft>>(y);
-  const Kokkos::View<const double*, Device, Kokkos::MemoryTraits<Kokkos::RandomAccess>> const_x = x_view;
-  const Kokkos::View<double*, Device, Kokkos::MemoryTraits<Kokkos::Unmanaged>> unmanaged_y(y_view.data(), 23);
+  const Vectors<View1> v;
+  const Kokkos::View<const double*, Device, Kokkos::MemoryTraits<Kokkos::RandomAccess>> const_x = v.x_view;
+  const Kokkos::View<double*, Device, Kokkos::MemoryTraits<Kokkos::Unmanaged>> unmanaged_y(v.y_view.data(),
+                                                                                           23);
   Filigree::spmv("N", 1.5, A, const_x, -0.4, unmanaged_y);
-  EXPECT_TRUE(agrees(host_vectors(y_view), reference_product(Mode::NoTranspose, 1.5L, host, x, -0.4, y)));
+  EXPECT_TRUE(agrees(host_vectors(v.y_view), v.expected(host)));
 }
 
 #ifdef KOKKOS_ENABLE_SERIAL
@@ -140,14 +162,11 @@ TYPED_TEST(Views, MayBeMultipliedByAnotherExecutionSpace) {
                 Kokkos::SpaceAccessibility<Kokkos::Serial, Memory>::accessible) {
     const auto host = this->host();
     const auto A = converted<TypeParam>(host);
-    const auto x = Random(1).vectors<double>(23, 1);
-    const auto y = Random(2).vectors<double>(23, 1);
-    const auto x_view = device_view<View1<double, Kokkos::LayoutLeft>>(x);
-    const auto y_view = device_view<View1<double, Kokkos::LayoutLeft>>(y);
-    Filigree::spmv(Kokkos::Serial(), "N", 1.5, A, x_view, -0.4, y_view);
-    EXPECT_TRUE(agrees(host_vectors(y_view), reference_product(Mode::NoTranspose, 1.5L, host, x, -0.4, y)));
+    const Vectors<View1> v;
+    Filigree::spmv(Kokkos::Serial(), "N", 1.5, A, v.x_view, -0.4, v.y_view);
+    EXPECT_TRUE(agrees(host_vectors(v.y_view), v.expected(host)));
   } else {
-    GTEST_SKIP() << "Serial is the only one that can access the matrix, or cannot.";
+    GTEST_SKIP() << "Serial is the default execution space, or cannot access the memory of the matrix.";
   }
 }
 #endif
@@ -155,19 +174,18 @@ TYPED_TEST(Views, MayBeMultipliedByAnotherExecutionSpace) {
 TYPED_TEST(Views, MayInterleave) {
   const auto host = this->host();
   const auto A = converted<TypeParam>(host);
-  const auto x = Random(1).vectors<double>(23, 1);
-  const auto y = Random(2).vectors<double>(23, 1);
+  const Vectors<View1> v;
   HostVectors<double> both(23, 2);
-  std::copy(x.data.begin(), x.data.end(), both.data.begin());
-  std::copy(y.data.begin(), y.data.end(), both.data.begin() + 23);
+  std::copy(v.x.data.begin(), v.x.data.end(), both.data.begin());
+  std::copy(v.y.data.begin(), v.y.data.end(), both.data.begin() + 23);
   const auto parent = device_view<View2<double, Kokkos::LayoutRight>>(both);
   Filigree::spmv("N", 1.5, A, Kokkos::subview(parent, Kokkos::ALL, 0), -0.4,
                  Kokkos::subview(parent, Kokkos::ALL, 1));
   const auto after = host_vectors(parent);
   HostVectors<double> result(23, 1);
   std::copy_n(after.data.begin() + 23, 23, result.data.begin());
-  EXPECT_TRUE(agrees(result, reference_product(Mode::NoTranspose, 1.5L, host, x, -0.4, y)));
-  EXPECT_TRUE(std::equal(x.data.begin(), x.data.end(), after.data.begin())) << "x was written";
+  EXPECT_TRUE(agrees(result, v.expected(host)));
+  EXPECT_TRUE(std::equal(v.x.data.begin(), v.x.data.end(), after.data.begin())) << "spmv wrote to x";
 }
 
 TYPED_TEST(Views, MustNotOverlap) {
@@ -181,11 +199,11 @@ TYPED_TEST(Views, MustNotOverlap) {
   EXPECT_EQ(host_list(memory), before);
 }
 
-TYPED_TEST(Views, WithRowsTooFarApartAreRefused) {
+TYPED_TEST(Views, AreRefusedIfTheirStrideIsTooLarge) {
   const auto A = converted<TypeParam>(this->host());
   const auto y = device_view<View1<double, Kokkos::LayoutLeft>>(Random(1).vectors<double>(23, 1));
   const auto before = host_list(y);
-  // Nothing reads it, so there need not be so much memory.
+  // This View covers more memory than is allocated. spmv must refuse it before it reads an element.
   const Kokkos::View<const double*, Kokkos::LayoutStride, typename ExecutionSpace::device_type> far(
       y.data(), Kokkos::LayoutStride(23, std::size_t(1) << 28));
   if constexpr (TypeParam::Traits::counts_nnz) {
@@ -194,31 +212,28 @@ TYPED_TEST(Views, WithRowsTooFarApartAreRefused) {
     EXPECT_TRUE(holds(error, {"Filigree::spmv", "rows of x are 2147483648 bytes apart", "2147483647"}));
     EXPECT_EQ(host_list(y), before);
   } else {
-    GTEST_SKIP() << "KokkosSparse::spmv of " << TypeParam::Traits::name() << " takes no LayoutStride.";
+    GTEST_SKIP() << "KokkosSparse::spmv of " << TypeParam::Traits::name() << " does not take LayoutStride.";
   }
 }
 
-TYPED_TEST(Views, OfAnotherInstance) {
+TYPED_TEST(Views, MayBeUsedOnAnotherInstance) {
   const auto host = this->host();
   const ExecutionSpace instance = another_instance();
   const auto crs = device_crs(host);
   const auto A = TypeParam::convert_with(instance, crs, any_padding<typename TypeParam::Options>());
   const auto new_host = with_new_values(host, 9);
   const auto new_crs = device_crs(new_host);
-  const auto x = Random(1).vectors<double>(23, 5);
-  const auto y = Random(2).vectors<double>(23, 5);
-  const auto x_view = device_view<View2<double, Kokkos::LayoutLeft>>(x);
-  const auto y_view = device_view<View2<double, Kokkos::LayoutLeft>>(y);
+  const Vectors<View2> v(5);
   Filigree::refill(instance, A, new_crs);
-  Filigree::spmv(instance, "N", 1.5, A, x_view, -0.4, y_view);
+  Filigree::spmv(instance, "N", 1.5, A, v.x_view, -0.4, v.y_view);
   const auto again = Filigree::to_crs(instance, A);
   instance.fence();
-  EXPECT_TRUE(agrees(host_vectors(y_view), reference_product(Mode::NoTranspose, 1.5L, new_host, x, -0.4, y)));
+  EXPECT_TRUE(agrees(host_vectors(v.y_view), v.expected(new_host)));
   EXPECT_EQ(canonical(host_matrix(again)), canonical(new_host));
 }
 
-// Where the memory of a GPU cannot load two values at once, as they do not begin where 16 bytes do.
-TEST(CdsValues, MayBeginAnywhere) {
+// The values begin at an address that is not a multiple of 16 bytes, so a GPU cannot load two at once.
+TEST(CdsValues, MayBeginAtAnyAddress) {
   for (const int b : {1, 2, 4, 9}) {
     const auto host = block_banded<double>(6 * b, 6 * b, b);
     Filigree::CdsOptions options;

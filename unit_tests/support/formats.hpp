@@ -81,6 +81,15 @@ Options any_padding(int block_size = 1, Options options = {}) {
   return options;
 }
 
+/// Options of a hybrid format whose ELL part has the given width.
+template <class Options>
+Options given_width(std::int64_t width) {
+  Options options;
+  options.width_rule = Filigree::HybridWidth::given;
+  options.width = width;
+  return options;
+}
+
 /// Options with which even a small matrix has several slices, parts or teams. The variants for users in
 /// Filigree::variants_of are too large for that.
 template <class Options>
@@ -123,8 +132,7 @@ inline std::vector<Filigree::NamedOptions<Filigree::HybOptions>> small_variants(
   std::vector<Filigree::NamedOptions<Filigree::HybOptions>> result(3);
   for (int width = 1; width <= 3; ++width) {
     result[width - 1].name = "hyb, width " + std::to_string(width);
-    result[width - 1].options.width_rule = Filigree::HybridWidth::given;
-    result[width - 1].options.width = width;
+    result[width - 1].options = given_width<Filigree::HybOptions>(width);
   }
   return result;
 }
@@ -132,8 +140,7 @@ inline std::vector<Filigree::NamedOptions<Filigree::HecOptions>> small_variants(
   std::vector<Filigree::NamedOptions<Filigree::HecOptions>> result(4);
   for (int width = 0; width <= 3; ++width) {
     result[width].name = "hec, width " + std::to_string(width);
-    result[width].options.width_rule = Filigree::HybridWidth::given;
-    result[width].options.width = width;
+    result[width].options = given_width<Filigree::HecOptions>(width);
     result[width].options.long_row = width == 1 ? 0 : 2;
   }
   return result;

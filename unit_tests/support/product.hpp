@@ -238,6 +238,15 @@ testing::AssertionResult multiplies(const Matrix& A, const HostMatrix<Scalar>& h
   return multiplies_as_expected<Layout>(A, product, expect_product(host, product));
 }
 
+/// Expects correct products of A by a vector and by three columns, in mode N.
+template <class Matrix>
+void expect_products(const Matrix& A, const HostMatrix<double>& host) {
+  for (const int columns : {0, 3})
+    EXPECT_TRUE(
+        multiplies<Kokkos::LayoutLeft>(A, host, Product<double>{Mode::NoTranspose, 1.5, 0.5, columns}))
+        << Filigree::MatrixTraits<Matrix>::name();
+}
+
 }  // namespace FiligreeTest
 
 #endif
