@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The one list of formats: the typed tests, the perf executables and the selector go through it.
+// The one list of formats. The typed tests, the perf programs and AnyMatrix go through it.
 #ifndef FILIGREE_FORMATS_HPP
 #define FILIGREE_FORMATS_HPP
 
@@ -43,7 +43,7 @@
 
 namespace Filigree {
 
-/// A class template of a format as a type, so that it can stand in a list.
+/// The class template of a format as a type, for lists of formats.
 template <template <class, class, class, class, class> class Matrix>
 struct Format {
   template <class Scalar, class Ordinal, class Device, class MemoryTraits, class SizeType>
@@ -68,7 +68,7 @@ void for_each_format(FormatList<Formats...>, Visit&& visit) {
   (visit(Formats{}), ...);
 }
 
-/// The members of a format's family, by the name that stands for each, the default first.
+/// The variants of a format, each with its name. The first is the default.
 template <class Matrix>
 auto named_variants() {
   using Traits = MatrixTraits<Matrix>;
@@ -84,7 +84,7 @@ struct HasBlockSize : std::false_type {};
 template <class Options>
 struct HasBlockSize<Options, std::void_t<decltype(Options::block_size)>> : std::true_type {};
 
-/// Sets the block size of the options of a format that has one.
+/// Sets the block size in the options of a format, if they have one.
 template <class Options>
 void set_block_size(Options& options, int block_size) {
   if constexpr (HasBlockSize<Options>::value) options.block_size = block_size;

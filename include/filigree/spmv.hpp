@@ -18,10 +18,10 @@
 namespace Filigree {
 namespace Impl {
 
-/// Columns of x and y that one launch takes of a rank-2 product: A is read once for that many.
+/// Columns of x that one launch multiplies. A product of more columns reads A several times.
 constexpr int multi_vector_columns = 16;
 
-/// Throws std::invalid_argument, naming all extents, for what spmv cannot multiply.
+/// Throws std::invalid_argument, with all extents, if x and y do not fit A and the mode, or overlap.
 template <class Matrix, class XView, class YView>
 void check_spmv(Mode mode, const Matrix& A, const XView& x, const YView& y) {
   using Traits = MatrixTraits<Matrix>;
@@ -47,28 +47,32 @@ void check_spmv(Mode mode, const Matrix& A, const XView& x, const YView& y) {
 
 }  // namespace Impl
 
-/// y = beta*y + alpha*op(A)*x on the given execution space instance: the arguments of KokkosSparse::spmv, for
-/// a matrix of any format of AllFormats.
+/// y = beta*y + alpha*op(A)*x on the given execution space instance, for a matrix of any format of
+/// AllFormats. The arguments are those of KokkosSparse::spmv.
 ///
-/// @param exec   instance that the kernels are queued on; spmv neither fences, allocates nor asks the device
-///               anything. (A CRS or BSR matrix goes to the kernels of Kokkos Kernels, where they get it
-///               right; before 4.3 these take no instance and need fences.)
-/// @param mode   "N": A, "T": its transpose, "C": its conjugate, "H": its conjugate transpose; or a Mode.
-/// @param alpha  factor of the product; 0 means that neither A nor x is read.
-/// @param A      m x n matrix.
-/// @param x      View of rank 1 or 2, n rows (m in modes T and H), any layout and stride.
-/// @param beta   factor of y; 0 means that y is overwritten, whatever it holds.
-/// @param y      View of the rank of x, m rows (n in modes T and H) and as many columns as x; must not share
+/// @param exec   execution space instance on which the kernels are queued
+/// @param mode   "N": A, "T": its transpose, "C": its conjugate, "H": its conjugate transpose; or a Mode
+/// @param alpha  factor of the product. If it is 0, neither A nor x is read.
+/// @param A      m x n matrix
+/// @param x      View of rank 1 or 2 with n rows (m in modes T and H), any layout and stride
+/// @param beta   factor of y. If it is 0, y is overwritten whatever it holds.
+/// @param y      View of the rank of x with m rows (n in modes T and H) and as many columns as x. It must not
+/// share
 ///               memory with x.
 ///
-/// Sums are made in the wider of the scalar types of A, x and y; where modes T and H add to y with atomics
-/// (all formats but CDS and DIA) each addition rounds to the type of y. Mode N gives the same bits on every
-/// run. COO, HYB and the balanced CRS kernel keep partial sums in the matrix: products of one object on two
-/// instances at once want a copy each (with_own_carry()). What a format stores as padding never reads x into
-/// a sum, but for BSR, whose blocks are multiplied whole. The cost is one read of A for each 16 columns of x.
+/// spmv is asynchronous: it does not fence, allocate or query the device. The exception is a CRS or BSR
+/// matrix with a Kokkos Kernels version before 4.3, whose kernels take no instance and need fences. Mode N
+/// gives the same bits on every run.
 ///
-/// Throws std::invalid_argument for an unknown mode, extents that do not fit and x that overlaps y, with
-/// nothing written.
+/// Sums have the widest of the scalar types of A, x and y. Modes T and H of all formats but CDS and DIA add
+/// to y with atomics, each of which rounds to the type of y. Padding never reads x, except in BSR, whose
+/// blocks are multiplied completely. COO, HYB and the balanced CRS kernel keep partial sums in the matrix:
+/// two products of one object at the same time need a copy each (with_own_carry()).
+///
+/// Cost: A is read once per 16 columns of x.
+///
+/// Throws std::invalid_argument for an unknown mode, for extents that do not fit and for an x that overlaps
+/// y. Nothing is written then.
 template <class ExecutionSpace, class Alpha, class Matrix, class XView, class Beta, class YView>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> spmv(const ExecutionSpace& exec,
                                                                          const ModeArgument& mode,
@@ -135,7 +139,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> spmv(const E
   if (column < columns) launch(std::integral_constant<int, 1>(), column, 1);
 }
 
-/// The same on the default instance of the execution space of A.
+/// spmv on the default instance of the execution space of A.
 template <class Alpha, class Matrix, class XView, class Beta, class YView>
 void spmv(const ModeArgument& mode, const Alpha& alpha, const Matrix& A, const XView& x, const Beta& beta,
           const YView& y) {

@@ -365,10 +365,9 @@ TEST(CdsLayout, HasNoDiagonalsWithoutEntries) {
 // The positions in a slice of more than 2^31 elements. The pointers are null, so no memory is needed.
 TEST(SellLayout, ComputesPositionsIn64Bits) {
   const Filigree::Impl::StridedEntries<double, int, int, int> whole{nullptr, nullptr, 32768, 70000};
-  EXPECT_EQ(whole.place(69999), std::int64_t(69999) * 32768);
-  const Filigree::Impl::ShortColumnEntries<double, int> run{nullptr, nullptr, nullptr, 0, 32768, 70000};
-  EXPECT_EQ(run.place(69999), std::int64_t(69999) * 32768);
-  EXPECT_EQ(run.with_short_columns().place(69999), std::int64_t(69999) * 32768);
+  EXPECT_EQ(whole.position(69999), std::int64_t(69999) * 32768);
+  const Filigree::Impl::ShortColumnEntries<double, int> short_columns{nullptr, nullptr, {0}, 32768, 70000};
+  EXPECT_EQ(short_columns.position(69999), std::int64_t(69999) * 32768);
 }
 
 }  // namespace FiligreeTest

@@ -22,13 +22,13 @@ namespace Impl {
 template <class Rows>
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_length(const Rows& rows, std::int64_t i) {
   std::int64_t length = 0;
-  for (int lane = 0; lane < rows.lanes(); ++lane) {
-    const auto run = rows.lane_entries(i, lane);
-    if constexpr (Rows::padded)
-      length += first_where(0, run.count, [&](std::int64_t j) { return run.column(j) < 0; });
-    else
-      length += run.count;
-  }
+  for (int lane = 0; lane < rows.lanes(); ++lane)
+    rows.visit_lane_entries(i, lane, [&](const auto& entries) {
+      if constexpr (Rows::padded)
+        length += first_where(0, entries.count, [&](std::int64_t j) { return entries.column(j) < 0; });
+      else
+        length += entries.count;
+    });
   return length;
 }
 

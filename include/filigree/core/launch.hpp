@@ -7,10 +7,11 @@
 #include <new>
 #include <type_traits>
 
+#include "filigree/core/integer.hpp"
 #include "filigree/core/kokkos_versions.hpp"
 
 #define FILIGREE_PRAGMA(text) _Pragma(#text)
-// The loop that follows is unrolled count times, or whole where its length is a smaller constant.
+// Unrolls the loop that follows `count` times, or completely if its length is a smaller constant.
 #if defined(__CUDA_ARCH__) || (defined(__clang__) && !defined(__CUDACC__))
 #define FILIGREE_UNROLL(count) FILIGREE_PRAGMA(unroll count)
 #elif defined(__GNUC__) && !defined(__CUDACC__)
@@ -22,71 +23,72 @@
 namespace Filigree {
 namespace Impl {
 
-/// Whether ExecutionSpace runs on a device that cannot use host memory: there a lane is a row; on a host a
-/// team is one thread with a long chunk of rows.
+/// Whether ExecutionSpace runs on a GPU, that is, cannot use host memory. On a GPU a lane multiplies a row.
+/// On a host a team is one thread, which multiplies a long chunk of rows.
 template <class ExecutionSpace>
 constexpr bool runs_on_gpu_v = !Kokkos::SpaceAccessibility<ExecutionSpace, Kokkos::HostSpace>::accessible;
 
-/// One lane a row for work that runs once a conversion, in 64-bit indices; Tag selects the operator(), void
-/// is none.
+/// The policy of a kernel that runs once per conversion: one lane per row, with 64-bit indices. Tag selects
+/// the operator() of the functor; void is the one without a tag.
 template <class Tag, class ExecutionSpace>
 auto row_range(const ExecutionSpace& exec, std::int64_t rows) {
   return Kokkos::RangePolicy<ExecutionSpace, Tag, Kokkos::IndexType<std::int64_t>>(exec, 0, rows);
 }
 
-/// The launch that gives every team a chunk of consecutive rows, on a GPU fixed by the type alone so that no
-/// launch asks the device anything. 256 lanes fill an SM of today's NVIDIA GPUs in eight teams and leave 32
-/// registers a lane at full occupancy; more lanes a team only make its last team end later.
-/// A GPU must be able to run TeamsPerSm of them on one SM at once, which limits the registers of a lane.
+/// The launch of a kernel whose teams process chunks of consecutive rows.
+///
+/// On a GPU the type alone fixes it, so that no launch queries the device. Eight teams of 256 lanes fill a
+/// multiprocessor of current NVIDIA GPUs and leave 32 registers per lane; larger teams finish later.
+/// TeamsPerSm is the number of teams that one multiprocessor must be able to run at once, which limits the
+/// registers per lane.
 template <class ExecutionSpace, int MostLanes = 256, int TeamsPerSm = 1>
 struct RowLaunch {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   static constexpr int team_size = gpu ? MostLanes : 1;
-  /// On a host the most rows of a team, which the league says: see team_rows.
+  /// Rows per team on a GPU. On a host it is the largest number; see team_rows().
   static constexpr int rows_per_team = gpu ? team_size : 4096;
-  /// Dynamic: where a host has more teams than threads, a thread that is done takes over teams of others, as
-  /// rows differ in length (six cores of a Xeon, times of Kokkos Kernels' CRS: JDS, whose longest rows are
-  /// those of one thread, of qh1484 3273 times along the diagonal 1.2, 2.3 without). Products of 864 and 4000
-  /// rows took as long with it as without.
+  /// The schedule is dynamic because rows differ in length: a host thread that is done takes over teams of
+  /// the others (see docs/performance.md, "Dynamic schedule on hosts").
   using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>,
                                          Kokkos::LaunchBounds<team_size, TeamsPerSm>>;
   using member_type = typename policy_type::member_type;
 
   static policy_type policy(const ExecutionSpace& exec, std::int64_t rows) {
     if (gpu) return policy_type(exec, league_size(rows, rows_per_team), team_size, 1);
-    // As many teams for each thread, unless they would have very few rows.
+    // Every thread gets equally many teams, unless the teams would have very few rows.
     const std::int64_t threads = exec.concurrency();
     const std::int64_t turns = (rows + threads * rows_per_team - 1) / (threads * rows_per_team);
     const std::int64_t teams = std::min(threads * turns, (rows + 4 * chunk_unit - 1) / (4 * chunk_unit));
     return policy_type(exec, league_size(rows, chunk(rows, std::max<std::int64_t>(teams, 1))), team_size, 1);
   }
 
-  /// Rows of a team, the same for all but the last ones: on a GPU those given, on a host what the league
-  /// says. There teams behind the last row may have none.
-  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t team_rows(const member_type& team, std::int64_t row_count,
-                                                            std::int64_t of_gpu = team_size) {
-    return gpu ? of_gpu : chunk(row_count, team.league_size());
-  }
-
-  /// For T lanes a row: teams of lanes_per_team lanes, at most MostLanes. On a host T is 1.
+  /// The policy for T = lanes_per_row lanes per row and teams of lanes_per_team lanes, at most MostLanes. On
+  /// a host T is 1.
   static policy_type policy(const ExecutionSpace& exec, std::int64_t rows, int lanes_per_team,
                             int lanes_per_row) {
     const int threads = lanes_per_team / lanes_per_row;
     return gpu ? policy_type(exec, league_size(rows, threads), threads, lanes_per_row) : policy(exec, rows);
   }
 
-  /// Chunks of a host are multiples of as many rows: a slice of up to 64 does not lie in two.
+  /// Rows per team, the same for all teams but the last: on a GPU `of_gpu`, on a host a number that follows
+  /// from the league size. On a host, teams after the last row may have none.
+  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t team_rows(const member_type& team, std::int64_t row_count,
+                                                            std::int64_t of_gpu = team_size) {
+    return gpu ? of_gpu : chunk(row_count, team.league_size());
+  }
+
+  /// On a host the rows per team are a multiple of this, so that no slice of up to 64 rows lies in two teams.
   static constexpr std::int64_t chunk_unit = 64;
   KOKKOS_FORCEINLINE_FUNCTION static std::int64_t chunk(std::int64_t rows, std::int64_t teams) {
-    return ((rows + teams - 1) / teams + chunk_unit - 1) / chunk_unit * chunk_unit;
+    return round_up((rows + teams - 1) / teams, chunk_unit);
   }
 
   static int league_size(std::int64_t rows, std::int64_t rows_of_team) {
     return static_cast<int>((rows + rows_of_team - 1) / rows_of_team);
   }
 
-  /// Rows whose sums a thread of a host keeps at once: 32 KB of them, which its caches hold beside what they
-  /// are added from. Fewer make many short streams of one long one.
+  /// Rows of a tile, whose sums a host thread keeps at once: 32 KB of sums, which fit its caches. Smaller
+  /// tiles would cut a long stream of memory into many short ones.
   template <class Sums>
   static constexpr int tile = sizeof(Sums) * rows_per_team <= 32768 ? rows_per_team
                                                                     : static_cast<int>(32768 / sizeof(Sums));
@@ -114,8 +116,8 @@ struct RowLaunch {
   }
 };
 
-/// The sums of a tile of a host, `count` of them 0. An array would be zeroed whole for each slice that a tile
-/// is.
+/// Memory for the sums of a tile on a host, of which the first `count` are set to 0. It is raw memory because
+/// an array would be set to 0 completely, also for a tile of few rows such as a slice.
 template <class Launch, class Sums>
 class HostSums {
  public:

@@ -33,7 +33,7 @@ template <>
 struct StreamedWord<16> {
   using type = uint4;
 };
-/// Two loads.
+/// 32 bytes take two loads.
 template <>
 struct StreamedWord<32> {
   struct type {
@@ -49,8 +49,9 @@ __device__ __forceinline__ StreamedWord<32>::type load_streamed(const StreamedWo
 }
 #endif
 
-/// *pointer, aligned to its size, that this kernel reads just once: on an NVIDIA GPU the caches drop it first
-/// and keep x, if it has 2, 4, 8, 16 or 32 bytes; else a load like any other.
+/// *pointer, for an element that the kernel reads only once. On an NVIDIA GPU it is a streaming load: caches
+/// evict the element first and keep x. `pointer` must be aligned to the size of T. Elements of other sizes
+/// than 2, 4, 8, 16 and 32 bytes are loaded normally.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T load_once(const T* pointer) {
 #if defined(__CUDA_ARCH__)
@@ -68,13 +69,14 @@ KOKKOS_FORCEINLINE_FUNCTION T load_once(const T* pointer) {
 #endif
 }
 
-/// Asks for `count` elements, `ahead` elements from the first one on, that a host loads soon, into its
-/// caches. They need not exist.
+/// Prefetches `count` elements that begin `ahead` elements after `first` into the caches of a host. The
+/// elements need not exist: a prefetch of an invalid address has no effect.
 template <class T>
-KOKKOS_FORCEINLINE_FUNCTION void prefetch_run(const T* first, std::int64_t count, std::int64_t ahead = 0) {
+KOKKOS_FORCEINLINE_FUNCTION void prefetch_elements(const T* first, std::int64_t count,
+                                                   std::int64_t ahead = 0) {
 #if defined(__GNUC__) && !defined(__CUDA_ARCH__)
   constexpr std::int64_t cache_line = 64;
-  // As integers the addresses would be computed one by one: COO of qh1484 1.18 times CRS in place of 1.08.
+  // A pointer, because the compiler computes integer addresses one by one.
   const char* const bytes = reinterpret_cast<const char*>(first + ahead);
   for (std::int64_t at = 0; at < count * static_cast<std::int64_t>(sizeof(T)); at += cache_line)
     __builtin_prefetch(bytes + at);
@@ -85,15 +87,18 @@ KOKKOS_FORCEINLINE_FUNCTION void prefetch_run(const T* first, std::int64_t count
 #endif
 }
 
-/// How many elements ahead of a row that it adds a host asks for as many: the prefetchers of a core stop at
-/// the end of each page. Of a longer row it asks for so many, which its caches hold.
+/// The prefetch distance, in elements, of a stream of entries on a host, and the most elements that one
+/// prefetch asks for, so that they stay in the cache until they are used.
 constexpr std::int64_t prefetch_distance = 512;
+
+/// Prefetches as many elements as a row has, prefetch_distance elements ahead of it. The hardware prefetcher
+/// of a core stops at the end of each page (see docs/performance.md, "Prefetching on hosts").
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void prefetch_ahead(const T* row, std::int64_t length) {
-  prefetch_run(row, length < prefetch_distance ? length : prefetch_distance, prefetch_distance);
+  prefetch_elements(row, length < prefetch_distance ? length : prefetch_distance, prefetch_distance);
 }
 
-/// Neighbours in memory that are loaded together, 16 bytes at once where Count is chosen for that.
+/// Count neighbouring elements that one instruction loads or stores, if they have at most 16 bytes.
 template <class T, int Count>
 struct alignas(sizeof(T) * Count) Pack {
   T values[Count];

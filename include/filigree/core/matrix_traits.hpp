@@ -8,8 +8,9 @@
 
 namespace Filigree {
 
-/// What generic code asks of a matrix of any format. This primary template asks the class itself; the classes
-/// of Kokkos Kernels, whose answers differ (the extents of a BSR matrix count blocks), have specializations.
+/// What generic code needs to know of a matrix of any format. This template takes it from the class of the
+/// matrix. The classes of Kokkos Kernels have specializations, because theirs differ: a BSR matrix counts
+/// blocks.
 template <class Matrix, class = void>
 struct MatrixTraits {
   static constexpr bool is_matrix = false;
@@ -22,9 +23,9 @@ struct MatrixTraits<Matrix, std::void_t<typename Matrix::options_type>> {
   using execution_space = typename Matrix::execution_space;
   using options_type = typename Matrix::options_type;
   static constexpr bool is_matrix = true;
-  /// Whether entries() is the number of entries of the CRS that the matrix was made from.
+  /// Whether nnz() is the number of entries of the CRS matrix that this one was made from.
   static constexpr bool counts_nnz = true;
-  /// Whether the entries of that CRS come back as they were: in their order, with duplicates and zeros.
+  /// Whether to_crs gives back the entries of that CRS matrix in their order, with duplicates and zeros.
   static constexpr bool keeps_entries = Matrix::keeps_entries;
 
   /// Short lower-case name of the format.

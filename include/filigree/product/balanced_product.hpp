@@ -541,7 +541,7 @@ struct BalancedSpmv {
       if (length > most_short) {
         entries.prefetch(first, length);
         i = entries.known_end(row, first, end, length);
-        add_run<false, false, Conjugate>(
+        add_on_host<false, Conjugate>(
             of_product, sums, run_type{entries.values + first, entries.entries + first, 1, i - first});
       } else {
         entries.prefetch(first, 1);  // with a line more COO of qh1484 took 1.3 times CRS, not 1.2

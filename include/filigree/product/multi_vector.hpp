@@ -14,13 +14,13 @@
 namespace Filigree {
 namespace Impl {
 
-/// x or y of a product as kernels see it: a pointer and two strides. One type for all layouts, ranks and
-/// memory traits keeps one kernel for all of them.
+/// x or y of a product as kernels see it: a pointer and two strides. All layouts, ranks and memory traits of
+/// Views become this one type, so that one kernel serves them all.
 template <class T>
 struct MultiVector {
   T* data;
-  /// Bytes from one row to the next. In bytes and 32 bits, as a GPU then gets the place of a 32-bit row by
-  /// one instruction, a product of two 32-bit numbers added to a 64-bit one. spmv checks that they suffice.
+  /// Bytes from one row to the next. With a 32-bit number of bytes a GPU computes the address of a 32-bit row
+  /// with one instruction. spmv() checks that 32 bits suffice.
   int row_bytes;
   /// Elements from one column to the next.
   std::int64_t column_stride;
@@ -37,7 +37,7 @@ struct MultiVector {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_stride() const {
     return row_bytes / static_cast<int>(sizeof(T));
   }
-  /// The same rows from the given column on.
+  /// The columns from the given one on.
   KOKKOS_FORCEINLINE_FUNCTION MultiVector from_column(std::int64_t column) const {
     return {data + column * column_stride, row_bytes, column_stride};
   }
@@ -48,13 +48,13 @@ std::int64_t column_count(const View& view) {
   return static_cast<int>(View::rank) == 1 ? 1 : static_cast<std::int64_t>(view.extent(1));
 }
 
-/// Bytes from one row of a View to the next; nothing where there is no next.
+/// Bytes from one row of a View to the next, 0 if it has fewer than two rows.
 template <class View>
 std::int64_t row_bytes(const View& view) {
   return view.extent(0) < 2 ? 0 : static_cast<std::int64_t>(view.stride(0)) * sizeof(*view.data());
 }
 
-/// Throws std::invalid_argument for a View whose rows are further apart than a MultiVector can tell.
+/// Throws std::invalid_argument if the rows of a View are too far apart for MultiVector::row_bytes.
 template <class View>
 void check_row_stride(const char* function, const char* name, const View& view) {
   constexpr std::int64_t most = std::numeric_limits<int>::max();
@@ -63,7 +63,7 @@ void check_row_stride(const char* function, const char* name, const View& view) 
                                 " bytes apart; they must be at most ", most, " apart.");
 }
 
-/// The View as kernels see it, its row stride checked.
+/// The MultiVector of a View whose row stride has been checked.
 template <class View>
 MultiVector<typename View::value_type> multi_vector(const View& view) {
   std::int64_t column_stride = 0;
@@ -71,9 +71,9 @@ MultiVector<typename View::value_type> multi_vector(const View& view) {
   return {view.data(), static_cast<int>(row_bytes(view)), column_stride};
 }
 
-/// Whether an element of x shares memory with an element of y. Exact where both have the strides of one
-/// parent View (columns of one matrix are no alias of each other, though their ranges interleave), else true
-/// as soon as the ranges meet.
+/// Whether an element of x shares memory with an element of y. The answer is exact if x and y have the same
+/// strides, for example as columns of one View, whose address ranges interleave. Otherwise it is true if the
+/// address ranges overlap.
 template <class XView, class YView>
 bool aliased(const XView& x, const YView& y) {
   if (x.size() == 0 || y.size() == 0) return false;
@@ -91,10 +91,10 @@ bool aliased(const XView& x, const YView& y) {
   const std::int64_t bytes =
       static_cast<std::int64_t>(range_begin(y)) - static_cast<std::int64_t>(range_begin(x));
   const std::int64_t size = sizeof(*xs.data);
-  const bool same_lattice = sizeof(*xs.data) == sizeof(*ys.data) && bytes % size == 0 &&
+  const bool same_strides = sizeof(*xs.data) == sizeof(*ys.data) && bytes % size == 0 &&
                             x_stride == static_cast<std::int64_t>(y.stride(0)) &&
                             xs.column_stride == ys.column_stride;
-  if (!same_lattice || x_stride == 0) return true;
+  if (!same_strides || x_stride == 0) return true;
   const std::int64_t offset = bytes / size;
   for (std::int64_t column = 1 - column_count(y); column < column_count(x); ++column) {
     const std::int64_t rest = offset - column * xs.column_stride;

@@ -11,7 +11,7 @@
 namespace Filigree {
 namespace Impl {
 
-/// y = beta*y + sum, where beta == 0 does not read y.
+/// y = beta*y + sum. If beta is 0, y is not read.
 template <class Accumulator, class Scalar>
 KOKKOS_FORCEINLINE_FUNCTION void update(Scalar& y, const Accumulator& beta, const Accumulator& sum) {
   if (beta == Accumulator(0))
@@ -37,8 +37,8 @@ struct ScaleKernel {
   }
 };
 
-/// y = beta*y on the given instance; beta == 0 writes zeros whatever y holds. This, and not KokkosBlas::scal,
-/// since that takes no instance before Kokkos Kernels 4.
+/// y = beta*y on the given instance. If beta is 0, it writes zeros whatever y holds. KokkosBlas::scal takes
+/// no execution space instance before Kokkos Kernels 4.
 template <class ExecutionSpace, class Accumulator, class Scalar>
 void scale(const ExecutionSpace& exec, const Accumulator& beta, const MultiVector<Scalar>& y,
            std::int64_t rows, std::int64_t columns) {

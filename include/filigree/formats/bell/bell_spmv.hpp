@@ -78,7 +78,7 @@ struct BellSpmv : BellProduct<ExecutionSpace, Bell, Operands, BlockSize> {
         block_values[c] = conjugate_if<Conjugate>(value[c * this->rows]);
         block_columns[c] = column + (c < last ? c : last);
       }
-      this->operands.template add_batch<false, false>(sums, block_values, block_columns);
+      this->operands.add_batch_unless_zero(sums, block_values, block_columns);
     }
     this->operands.store(sums, row);
   }

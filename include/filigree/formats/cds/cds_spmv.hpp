@@ -122,7 +122,7 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
           batch_columns[i * BlockSize + c] = clipped_to_matrix(column, c);
         }
       }
-      this->operands.template add_batch<false, false>(sums[0], batch, batch_columns);
+      this->operands.add_batch_unless_zero(sums[0], batch, batch_columns);
     } else {
       add_packs<Count>(sums, row, block_row, first_diagonal);
     }
@@ -180,7 +180,7 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
       const stored_row_type here = (u < split ? column : next_column - split) + u;
       batch_columns[u] = static_cast<ordinal_type>(here < last ? here : last);
     }
-    this->operands.template add_batch<false, false>(sums[0], batch, batch_columns);
+    this->operands.add_batch_unless_zero(sums[0], batch, batch_columns);
   }
 
   /// For blocks of any size above largest_compiled_block_size, by batches that do not end with a diagonal: a
@@ -301,7 +301,7 @@ struct CdsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
       // See RowTile::ahead in core/row_tile.hpp (27-point 60^3 on one core: 0.75 times Kokkos Kernels'
       // CRS, 1.15 without).
       for (std::int64_t i = band; i < next_band; ++i)
-        prefetch_run(value + i * this->rows + row, chunk);
+        prefetch_elements(value + i * this->rows + row, chunk);
       add_whole_rows(sums, value, columns_of_first, row, smaller(row + chunk, end));
     }
     add_cut_rows(end, count);

@@ -109,9 +109,10 @@ struct CooLayout {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t begin_of(std::int64_t row) const {
     return first_where(0, nnz, [&](std::int64_t i) { return row_of(i) >= row; });
   }
-  KOKKOS_FORCEINLINE_FUNCTION StridedEntries<Scalar, Ordinal> lane_entries(std::int64_t row, int) const {
+  template <class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION void visit_lane_entries(std::int64_t row, int, const Visit& visit) const {
     const std::int64_t begin = begin_of(row);
-    return {values + begin, entries + begin, 1, begin_of(row + 1) - begin};
+    visit(StridedEntries<Scalar, Ordinal>{values + begin, entries + begin, 1, begin_of(row + 1) - begin});
   }
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t slots() const { return nnz; }

@@ -13,13 +13,15 @@
 namespace Filigree {
 namespace Impl {
 
-/// The Rows (core/rows.hpp) of a CRS matrix, multiplied by T lanes a row.
+/// The layout of a CRS matrix for products with T lanes per row.
 template <class Scalar, class Ordinal, class SizeType>
 struct CrsLayout {
   using scalar_type = Scalar;
   using ordinal_type = Ordinal;
   static constexpr bool padded = false;
   static constexpr bool has_lanes = true;
+  static constexpr bool has_tiles = false;
+  static constexpr bool has_excess = false;
 
   const Scalar* values;
   const Ordinal* entries;
@@ -38,12 +40,13 @@ struct CrsLayout {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t stored_row_count() const { return row_count; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t matrix_row(std::int64_t i) const { return i; }
   KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1 << log2_lanes; }
-  KOKKOS_FORCEINLINE_FUNCTION StridedEntries<const Scalar, const Ordinal> lane_entries(std::int64_t row,
-                                                                                       int lane) const {
+  template <class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION void visit_lane_entries(std::int64_t row, int lane, const Visit& visit) const {
     const std::int64_t begin = static_cast<std::int64_t>(row_map[row]);
     const std::int64_t length = static_cast<std::int64_t>(row_map[row + 1]) - begin;
-    return {values + begin + lane, entries + begin + lane, std::int64_t(1) << log2_lanes,
-            entries_of_lane(length, lane, log2_lanes)};
+    visit(StridedEntries<const Scalar, const Ordinal>{values + begin + lane, entries + begin + lane,
+                                                      std::int64_t(1) << log2_lanes,
+                                                      entries_of_lane(length, lane, log2_lanes)});
   }
 };
 

@@ -22,9 +22,10 @@
 namespace Filigree {
 namespace Impl {
 
-/// KokkosSparse::spmv, of CRS and BSR, on the given instance. By Kokkos Kernels' own kernels, also where they
-/// were built with cuSPARSE: that allocates on each call and does not give the same bits on each run. Kokkos
-/// Kernels that take no instance run on the default one, between two fences.
+/// KokkosSparse::spmv of a CRS or BSR matrix on the given instance. It always uses Kokkos Kernels' own
+/// kernels, even if Kokkos Kernels were built with cuSPARSE, which allocates on each call and does not give
+/// the same bits on each run. Versions of Kokkos Kernels that take no instance run on the default instance,
+/// between two fences.
 template <class ExecutionSpace, class Matrix, class XView, class YView, class Accumulator>
 void kokkos_kernels_spmv(const ExecutionSpace& exec, Mode mode, const Accumulator& alpha, const Matrix& A,
                          const XView& x, const Accumulator& beta, const YView& y) {
@@ -32,7 +33,7 @@ void kokkos_kernels_spmv(const ExecutionSpace& exec, Mode mode, const Accumulato
   const char name[] = {static_cast<char>(mode), '\0'};
   const auto a = convert_scalar<coefficient_type>(alpha);
   const auto b = convert_scalar<coefficient_type>(beta);
-  // But for mode N Kokkos Kernels may multiply y by 0 here, which keeps a NaN.
+  // In modes other than N Kokkos Kernels may multiply y by beta = 0, which keeps a NaN.
   if (mode != Mode::NoTranspose && b == coefficient_type(0))
     scale(exec, beta, multi_vector(y), static_cast<std::int64_t>(y.extent(0)), column_count(y));
 #if FILIGREE_KOKKOS_KERNELS_TAKES_HANDLE
@@ -47,9 +48,9 @@ void kokkos_kernels_spmv(const ExecutionSpace& exec, Mode mode, const Accumulato
 #endif
 }
 
-/// Whether KokkosSparse::spmv takes these types: it keeps alpha in the type of A and sums in that of y, so
-/// all three must be one, its rank-2 and BSR paths do not compile for LayoutStride, nor that of BSR for
-/// another execution space than that of A.
+/// Whether KokkosSparse::spmv compiles and sums correctly for these types. It keeps alpha in the type of A
+/// and sums in the type of y, so all three types must be the same. Its paths for rank 2 and BSR do not
+/// compile for LayoutStride, and the one for BSR not for another execution space than that of A.
 template <class ExecutionSpace, class Matrix, class XView, class YView>
 constexpr bool kokkos_kernels_accept_v =
     std::is_same<ExecutionSpace, typename MatrixTraits<Matrix>::execution_space>::value&&
@@ -58,8 +59,8 @@ constexpr bool kokkos_kernels_accept_v =
     !std::is_same<typename XView::array_layout, Kokkos::LayoutStride>::value &&
     !std::is_same<typename YView::array_layout, Kokkos::LayoutStride>::value;
 
-/// Whether Kokkos Kernels get a product of these types right: on a host they take the stride of a single
-/// column for 1, and before 3.7 their Serial kernel multiplies by A where the mode asks for its conjugate.
+/// Whether KokkosSparse::spmv computes this product correctly. On a host it assumes that a single column of x
+/// or y has stride 1, and before version 3.7 its Serial kernel ignores the conjugate of mode C.
 template <class Matrix, class XView, class YView>
 bool kokkos_kernels_are_right(Mode mode, const XView& x, const YView& y) {
   const bool strided = column_count(x) == 1 &&
@@ -68,13 +69,13 @@ bool kokkos_kernels_are_right(Mode mode, const XView& x, const YView& y) {
   return !strided && (FILIGREE_KOKKOS_KERNELS_CONJUGATES || !conjugate);
 }
 
-/// The product of a CRS matrix where Kokkos Kernels do not get it right, everything checked and A with
-/// entries: one lane a row; modes T and H with atomics.
+/// y = beta*y + alpha*op(A)*x for a CRS matrix and operands that Kokkos Kernels do not take: one lane per
+/// row, in modes T and H with atomics. Arguments checked, A with entries.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs, const Operands& operands) {
-  using Rows = CrsLayout<std::remove_const_t<S>, std::remove_const_t<O>, std::remove_const_t<Z>>;
-  row_spmv(exec, name, mode, Rows(crs, 1), operands, static_cast<std::int64_t>(crs.numCols()));
+  using Layout = CrsLayout<std::remove_const_t<S>, std::remove_const_t<O>, std::remove_const_t<Z>>;
+  launch_row_product(exec, name, mode, Layout(crs, 1), operands, static_cast<std::int64_t>(crs.numCols()));
 }
 
 }  // namespace Impl

@@ -5,9 +5,7 @@
 #include <cstdint>
 
 #include "filigree/conversion/slots.hpp"
-#include "filigree/core/binary_search.hpp"
 #include "filigree/core/integer.hpp"
-#include "filigree/core/load_once.hpp"
 #include "filigree/formats/ell/ell_matrix.hpp"
 #include "filigree/product/host_tile.hpp"
 #include "filigree/product/row_layout.hpp"
@@ -15,9 +13,9 @@
 namespace Filigree {
 namespace Impl {
 
-/// The Rows (core/rows.hpp) of ELL: where it puts its entries. Without row lengths all rows have the full
-/// width, and there are places for the rows that only fill the last 16. A row may be longer than the width
-/// where ELL is part of a hybrid, which holds the rest elsewhere.
+/// The layout of ELL. With RowLengths each row ends after its length. Without, every row has the full width,
+/// padding included, and the rows that fill up the last 16 are stored rows too. As part of a hybrid format a
+/// row may be longer than the width; then its other entries are elsewhere.
 template <class Scalar, class Ordinal, bool RowLengths>
 struct EllLayout {
   using scalar_type = Scalar;
@@ -27,6 +25,8 @@ struct EllLayout {
   static constexpr bool is_dense = false;
   static constexpr bool padded = !RowLengths;
   static constexpr bool has_lanes = true;
+  static constexpr bool has_tiles = true;
+  static constexpr bool has_excess = false;
 
   Scalar* values;
   Ordinal* entries;
@@ -46,22 +46,33 @@ struct EllLayout {
         width(static_cast<length_type>(ell.width())),
         log2_lanes(log2_of(ell.lanes_per_row())) {}
 
+  // For products.
+
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t stored_row_count() const { return RowLengths ? rows : stride; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t matrix_row(std::int64_t i) const { return i < rows ? i : -1; }
   KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1 << log2_lanes; }
-  KOKKOS_FORCEINLINE_FUNCTION length_type length(stored_row_type i) const {
-    const length_type length = RowLengths ? static_cast<length_type>(row_lengths[i]) : width;
-    return length < width ? length : width;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION StridedEntries<Scalar, Ordinal, length_type> lane_entries(stored_row_type i,
-                                                                                        int lane) const {
+
+  template <class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION void visit_lane_entries(stored_row_type i, int lane, const Visit& visit) const {
     const std::int64_t start = (static_cast<std::int64_t>(i) << log2_lanes) + lane;
-    return {values + start, entries + start, stride << log2_lanes,
-            entries_of_lane(length(i), lane, log2_lanes)};
+    const length_type full_length = RowLengths ? static_cast<length_type>(row_lengths[i]) : width;
+    const length_type length = full_length < width ? full_length : width;
+    visit(StridedEntries<Scalar, Ordinal, length_type>{values + start, entries + start, stride << log2_lanes,
+                                                       entries_of_lane(length, lane, log2_lanes)});
   }
 
-  /// Slots are numbered as if they were in slices of 32 places, so that lanes that are near each other read
-  /// rows of the CRS that are.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t, std::int64_t most) const { return most; }
+  template <class Visit>
+  KOKKOS_INLINE_FUNCTION void visit_tile(std::int64_t i, std::int64_t count, const Visit& visit) const {
+    const std::int64_t start = i << log2_lanes;
+    visit_host_tile<RowLengths>(values + start, entries + start, EntryIsColumn(), stride << log2_lanes,
+                                log2_lanes, count, width, RowLengths ? row_lengths + i : nullptr,
+                                host_tile_rows_ahead << log2_lanes, visit);
+  }
+
+  // For conversions. Slots are numbered as if ELL had slices of 32 rows, so that neighbouring lanes read
+  // neighbouring rows of the CRS matrix.
+
   static constexpr int log2_slice = 5;
   static constexpr int fill_batch = 4;
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t slots() const { return slice_begin(slices()); }
@@ -84,28 +95,19 @@ struct EllLayout {
     return {i < stored_row_count() ? i : -1, (j << log2_lanes) + lane,
             ((j * stride + i) << log2_lanes) + lane};
   }
-  /// The length of the arrays.
+  /// The length of values and entries.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t elements() const { return stride * width; }
-  KOKKOS_FORCEINLINE_FUNCTION Scalar& value_at(std::int64_t at) const { return values[at]; }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_at(const SlotGroup&, std::int64_t at) const {
-    return static_cast<std::int64_t>(entries[at]);
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value_at(std::int64_t position) const { return values[position]; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_at(const SlotGroup&, std::int64_t position) const {
+    return static_cast<std::int64_t>(entries[position]);
   }
-  KOKKOS_FORCEINLINE_FUNCTION void set_column_at(const SlotGroup&, std::int64_t at,
+  KOKKOS_FORCEINLINE_FUNCTION void set_column_at(const SlotGroup&, std::int64_t position,
                                                  std::int64_t column) const {
-    entries[at] = static_cast<Ordinal>(column);
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t, std::int64_t most) const { return most; }
-  template <class Visit>
-  KOKKOS_INLINE_FUNCTION void visit_tile(std::int64_t i, std::int64_t count, const Visit& visit) const {
-    const std::int64_t start = i << log2_lanes;
-    visit_row_tile<RowLengths>(values + start, entries + start, EntryIsColumn(), stride << log2_lanes,
-                               log2_lanes, count, width, RowLengths ? row_lengths + i : nullptr,
-                               row_tile_places_ahead << log2_lanes, visit);
+    entries[position] = static_cast<Ordinal>(column);
   }
 };
 
-/// Calls visit(rows) with the Rows of an ELL matrix, with or without lengths.
+/// Calls visit(layout) with the layout of an ELL matrix, with or without row lengths.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Visit>
 auto with_layout(const ExecutionSpace&, const EllMatrix<S, O, D, M, Z>& ell, const Visit& visit) {
   if (ell.row_lengths.extent(0) > 0) return visit(EllLayout<S, O, true>(ell));

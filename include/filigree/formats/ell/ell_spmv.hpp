@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "filigree/core/region.hpp"
+#include "filigree/core/mode.hpp"
 #include "filigree/formats/ell/ell_layout.hpp"
 #include "filigree/formats/ell/ell_matrix.hpp"
 #include "filigree/product/row_product.hpp"
@@ -13,14 +13,14 @@
 namespace Filigree {
 namespace Impl {
 
-/// The product, everything checked and A with entries: one lane a row, or ELLR-T (Vazquez et al. 2011,
-/// section 3.2).
+/// y = beta*y + alpha*op(A)*x, arguments checked, A with entries: one lane per row, or T lanes per row
+/// (ELLR-T, Vazquez et al. 2011, section 3.2). `name` names the kernel.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const EllMatrix<S, O, D, M, Z>& ell, const Operands& operands) {
-  with_layout(exec, ell, [&](const auto& rows) {
-    row_spmv<true>(exec, name, mode, rows, operands, static_cast<std::int64_t>(ell.numCols()),
-                   ell.lanes_per_team());
+  with_layout(exec, ell, [&](const auto& layout) {
+    launch_row_product<true>(exec, name, mode, layout, operands, static_cast<std::int64_t>(ell.numCols()),
+                             ell.lanes_per_team());
   });
 }
 

@@ -15,15 +15,19 @@
 namespace Filigree {
 namespace Impl {
 
-/// The Rows (core/rows.hpp) of a hybrid of ELL and CRS.
+/// The layout of HEC: the ELL part, and the excess entries as a CRS matrix of the rows that have some.
+/// excess_rows lists these rows: first the long_count long ones, which a GPU multiplies by teams, then the
+/// others, both ascending.
 template <class Scalar, class Ordinal, class SizeType>
 struct HecLayout {
   using scalar_type = Scalar;
   using ordinal_type = Ordinal;
-  using run_type = StridedEntries<Scalar, Ordinal, length_t<Ordinal>>;
+  using excess_type = StridedEntries<Scalar, Ordinal, length_t<Ordinal>>;
   static constexpr bool is_dense = false;
   static constexpr bool padded = false;
   static constexpr bool has_lanes = false;
+  static constexpr bool has_tiles = true;
+  static constexpr bool has_excess = true;
 
   EllLayout<Scalar, Ordinal, true> ell;
   Scalar* excess_values;
@@ -48,33 +52,41 @@ struct HecLayout {
   KOKKOS_FORCEINLINE_FUNCTION length_t<Ordinal> length(std::int64_t row) const {
     return static_cast<length_t<Ordinal>>(ell.row_lengths[row]);
   }
-  KOKKOS_FORCEINLINE_FUNCTION bool has_excess(std::int64_t row) const { return length(row) > ell.width; }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t excess_row(std::int64_t at) const {
+  KOKKOS_FORCEINLINE_FUNCTION bool has_excess_entries(std::int64_t row) const {
+    return length(row) > ell.width;
+  }
+  /// The row at index `at` of the list.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t listed_row(std::int64_t at) const {
     return static_cast<std::int64_t>(excess_rows[at]);
   }
-  KOKKOS_FORCEINLINE_FUNCTION run_type excess_run(std::int64_t at) const {
+  KOKKOS_FORCEINLINE_FUNCTION excess_type excess_of_listed(std::int64_t at) const {
     const std::int64_t begin = static_cast<std::int64_t>(excess_row_map[at]);
-    return {excess_values + begin, excess_entries + begin, 1, length(excess_row(at)) - ell.width};
+    return {excess_values + begin, excess_entries + begin, 1, length(listed_row(at)) - ell.width};
   }
-  /// Both parts of the row at a place of the list.
-  KOKKOS_FORCEINLINE_FUNCTION JoinedEntries<run_type, run_type> run_of_excess(std::int64_t at) const {
-    const std::int64_t row = excess_row(at);
-    return {ell.lane_entries(row, 0), excess_run(at), length(row)};
-  }
-  /// The place of a row in the part of the list from low to high.
+  /// The index of the first row not less than `row` in the part of the list from low to high - 1.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t search(std::int64_t low, std::int64_t high,
                                                   std::int64_t row) const {
-    return first_where(low, high, [&](std::int64_t at) { return excess_row(at) >= row; });
+    return first_where(low, high, [&](std::int64_t at) { return listed_row(at) >= row; });
   }
+
+  // For products.
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t stored_row_count() const { return ell.rows; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t matrix_row(std::int64_t i) const { return i; }
   KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1; }
-  KOKKOS_FORCEINLINE_FUNCTION JoinedEntries<run_type, run_type> lane_entries(std::int64_t row, int) const {
-    if (!has_excess(row)) return {ell.lane_entries(row, 0), {nullptr, nullptr, 1, 0}, length(row)};
+  template <class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION void visit_lane_entries(std::int64_t row, int, const Visit& visit) const {
+    ell.visit_lane_entries(row, 0, visit);
+    if (!has_excess_entries(row)) return;
     const std::int64_t among_long = search(0, long_count, row);
-    const bool is_long = among_long < long_count && excess_row(among_long) == row;
-    return run_of_excess(is_long ? among_long : search(long_count, excess_count, row));
+    const bool is_long = among_long < long_count && listed_row(among_long) == row;
+    visit(excess_of_listed(is_long ? among_long : search(long_count, excess_count, row)));
+  }
+  /// Both parts of the row at index `at` of the list.
+  template <class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION void visit_listed_row(std::int64_t at, const Visit& visit) const {
+    ell.visit_lane_entries(listed_row(at), 0, visit);
+    visit(excess_of_listed(at));
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t i, std::int64_t most) const {
     return ell.tile_rows(i, most);
@@ -84,21 +96,22 @@ struct HecLayout {
     ell.visit_tile(i, count, visit);
   }
   template <class Visit>
-  KOKKOS_INLINE_FUNCTION void visit_rests(std::int64_t first, std::int64_t count, const Visit& visit) const {
+  KOKKOS_INLINE_FUNCTION void visit_excess(std::int64_t first, std::int64_t count, const Visit& visit) const {
     const auto visit_list = [&](std::int64_t at, std::int64_t end) {
-      for (at = search(at, end, first); at < end && excess_row(at) < first + count; ++at)
-        visit(excess_row(at) - first, excess_run(at));
+      for (at = search(at, end, first); at < end && listed_row(at) < first + count; ++at)
+        visit(listed_row(at) - first, excess_of_listed(at));
     };
     visit_list(0, long_count);
     visit_list(long_count, excess_count);
   }
 
-  /// The slots of the ELL part, then those of the CSR part.
+  // For conversions: the slots of the ELL part, then the excess entries.
+
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t slots() const { return ell.slots() + excess_entry_count; }
   KOKKOS_FORCEINLINE_FUNCTION SlotGroup group(std::int64_t slot, std::int64_t from) const {
     const std::int64_t first = ell.slots();
     if (slot < first) return ell.group(slot, from);
-    // The numbers of the listed rows go on where those of the ELL part end.
+    // Each listed row is a group. Their numbers follow those of the slices of the ELL part.
     const std::int64_t listed = from < ell.slices() ? 0 : from - ell.slices();
     SlotGroup group = find_group(listed, excess_count, slot, [&](std::int64_t at) {
       return first + static_cast<std::int64_t>(excess_row_map[at]);
@@ -108,15 +121,15 @@ struct HecLayout {
   }
   KOKKOS_FORCEINLINE_FUNCTION SlotEntry entry(const SlotGroup& group, std::int64_t slot) const {
     if (slot < ell.slots()) return ell.entry(group, slot);
-    return {excess_row(group.number - ell.slices()), ell.width + (slot - group.begin),
+    return {listed_row(group.number - ell.slices()), ell.width + (slot - group.begin),
             ell.elements() + (slot - ell.slots())};
   }
-  KOKKOS_FORCEINLINE_FUNCTION Scalar& value_at(std::int64_t at) const {
-    return at < ell.elements() ? ell.values[at] : excess_values[at - ell.elements()];
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value_at(std::int64_t position) const {
+    return position < ell.elements() ? ell.values[position] : excess_values[position - ell.elements()];
   }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_at(const SlotGroup&, std::int64_t at) const {
-    return static_cast<std::int64_t>(at < ell.elements() ? ell.entries[at]
-                                                         : excess_entries[at - ell.elements()]);
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_at(const SlotGroup&, std::int64_t position) const {
+    return static_cast<std::int64_t>(position < ell.elements() ? ell.entries[position]
+                                                               : excess_entries[position - ell.elements()]);
   }
 };
 

@@ -7,7 +7,6 @@
 
 #include "filigree/core/launch.hpp"
 #include "filigree/core/mode.hpp"
-#include "filigree/core/region.hpp"
 #include "filigree/formats/hec/hec_layout.hpp"
 #include "filigree/formats/hec/hec_matrix.hpp"
 #include "filigree/product/row_product.hpp"
@@ -15,88 +14,95 @@
 namespace Filigree {
 namespace Impl {
 
-/// Modes N and C on a GPU, in one launch: a team for each long row, then teams whose lanes have an
-/// excessing row each, both parts of it (Liu et al. 2012, section 2.2), then teams whose lanes have a row
-/// of the ELL part that does not excess. Long rows come first, as they take longest.
-template <class ExecutionSpace, class Rows, class Operands, bool Conjugate>
+/// Modes N and C on a GPU, in one launch: one team per long row; then teams with one lane per listed row that
+/// is not long, for both its parts (Liu et al. 2012, section 2.2); then teams with one lane per row without
+/// excess entries. Long rows come first because they take longest.
+template <class ExecutionSpace, class Layout, class Operands, bool Conjugate>
 struct HecSpmv {
   using launch = ProductLaunch<ExecutionSpace, Operands>;
   using sums_type = typename Operands::sums_type;
 
-  Rows rows;
+  Layout layout;
   Operands operands;
-  /// Teams for the rows of the second kind.
+  /// Teams for the listed rows that are not long.
   std::int64_t excess_teams;
 
-  KOKKOS_FORCEINLINE_FUNCTION void long_row(const typename launch::member_type& team,
-                                            const std::int64_t at) const {
-    const auto run = rows.run_of_excess(at);
+  KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
+    const std::int64_t rank = team.league_rank();
+    if (rank < layout.long_count) {
+      multiply_long_row(team, rank);
+      return;
+    }
+    const bool listed = rank < layout.long_count + excess_teams;
+    const std::int64_t first =
+        (rank - layout.long_count - (listed ? 0 : excess_teams)) * launch::rows_per_team;
+    const std::int64_t all = listed ? layout.excess_count - layout.long_count : layout.stored_row_count();
+    const std::int64_t count = all - first < launch::rows_per_team ? all - first : launch::rows_per_team;
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(count)), [&](const int i) {
+      if (listed)
+        multiply_listed_row(layout.long_count + first + i);
+      else
+        multiply_ell_row(first + i);
+    });
+  }
+
+ private:
+  /// The listed row at index `at`, by a whole team.
+  KOKKOS_FORCEINLINE_FUNCTION void multiply_long_row(const typename launch::member_type& team,
+                                                     const std::int64_t at) const {
     RowSums<Operands> all;
     Kokkos::parallel_reduce(
         Kokkos::TeamThreadRange(team, launch::team_size),
         [&](const int lane, RowSums<Operands>& mine) {
-          add_run<true, false, Conjugate>(operands, mine.sums, run.first.every(lane, launch::team_size));
-          add_run<true, false, Conjugate>(operands, mine.sums, run.second.every(lane, launch::team_size));
+          layout.visit_listed_row(at, [&](const auto& entries) {
+            add_on_device<false, Conjugate>(operands, mine.sums, entries.every(lane, launch::team_size));
+          });
         },
         all);
-    Kokkos::single(Kokkos::PerTeam(team), [&]() { operands.store(all.sums, rows.excess_row(at)); });
+    Kokkos::single(Kokkos::PerTeam(team), [&]() { operands.store(all.sums, layout.listed_row(at)); });
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void excess_row(const std::int64_t at) const {
+  /// The listed row at index `at`, by one lane.
+  KOKKOS_FORCEINLINE_FUNCTION void multiply_listed_row(const std::int64_t at) const {
     sums_type sums = {};
-    add_run<true, false, Conjugate>(operands, sums, rows.run_of_excess(at));
-    operands.store(sums, rows.excess_row(at));
+    layout.visit_listed_row(
+        at, [&](const auto& entries) { add_on_device<false, Conjugate>(operands, sums, entries); });
+    operands.store(sums, layout.listed_row(at));
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void ell_row(const std::int64_t row) const {
-    if (rows.has_excess(row)) return;
+  /// A row without excess entries, by one lane.
+  KOKKOS_FORCEINLINE_FUNCTION void multiply_ell_row(const std::int64_t row) const {
+    if (layout.has_excess_entries(row)) return;
     sums_type sums = {};
-    add_run<true, false, Conjugate>(operands, sums, rows.ell.lane_entries(row, 0));
+    layout.ell.visit_lane_entries(
+        row, 0, [&](const auto& entries) { add_on_device<false, Conjugate>(operands, sums, entries); });
     operands.store(sums, row);
-  }
-
-  KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
-    const std::int64_t rank = team.league_rank();
-    if (rank < rows.long_count) {
-      long_row(team, rank);
-      return;
-    }
-    const bool excess = rank < rows.long_count + excess_teams;
-    const std::int64_t first = (rank - rows.long_count - (excess ? 0 : excess_teams)) * launch::rows_per_team;
-    const std::int64_t all = excess ? rows.excess_count - rows.long_count : rows.stored_row_count();
-    const std::int64_t count = all - first < launch::rows_per_team ? all - first : launch::rows_per_team;
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(count)), [&](const int i) {
-      if (excess)
-        excess_row(rows.long_count + first + i);
-      else
-        ell_row(first + i);
-    });
   }
 };
 
-/// The product, everything checked and A with entries.
+/// y = beta*y + alpha*op(A)*x, arguments checked, A with entries. `name` names the kernel.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const HecMatrix<S, O, D, M, Z>& hec, const Operands& operands) {
-  using Rows = HecLayout<S, O, Z>;
+  using Layout = HecLayout<S, O, Z>;
   using launch = ProductLaunch<ExecutionSpace, Operands>;
-  const Rows rows(hec);
+  const Layout layout(hec);
   if constexpr (launch::gpu) {
     if (!is_transpose(mode)) {
       const std::int64_t excess_teams =
-          launch::league_size(rows.excess_count - rows.long_count, launch::rows_per_team);
-      const std::int64_t teams = rows.long_count + excess_teams +
-                                 launch::league_size(rows.stored_row_count(), launch::rows_per_team);
+          launch::league_size(layout.excess_count - layout.long_count, launch::rows_per_team);
+      const std::int64_t teams = layout.long_count + excess_teams +
+                                 launch::league_size(layout.stored_row_count(), launch::rows_per_team);
       const auto policy = typename launch::policy_type(exec, static_cast<int>(teams), launch::team_size, 1);
       with_mode<S>(mode, [&](auto, auto conjugate) {
         Kokkos::parallel_for(name, policy,
-                             HecSpmv<ExecutionSpace, Rows, Operands, decltype(conjugate)::value>{
-                                 rows, operands, excess_teams});
+                             HecSpmv<ExecutionSpace, Layout, Operands, decltype(conjugate)::value>{
+                                 layout, operands, excess_teams});
       });
       return;
     }
   }
-  row_spmv(exec, name, mode, rows, operands, static_cast<std::int64_t>(hec.numCols()));
+  launch_row_product(exec, name, mode, layout, operands, static_cast<std::int64_t>(hec.numCols()));
 }
 
 }  // namespace Impl

@@ -16,17 +16,19 @@
 namespace Filigree {
 namespace Impl {
 
-/// The Rows (core/rows.hpp) of a hybrid of ELL and COO.
+/// The layout of HYB: the ELL part, and the COO part with the excess entries, sorted by row.
 template <class ExecutionSpace, class Scalar, class Ordinal>
 struct HybLayout {
   using scalar_type = Scalar;
   using ordinal_type = Ordinal;
   using ell_rows = EllLayout<Scalar, Ordinal, true>;
   using coo_rows = CooLayout<ExecutionSpace, Scalar, Ordinal>;
-  using run_type = StridedEntries<Scalar, Ordinal, length_t<Ordinal>>;
+  using excess_type = StridedEntries<Scalar, Ordinal, length_t<Ordinal>>;
   static constexpr bool is_dense = false;
   static constexpr bool padded = false;
   static constexpr bool has_lanes = false;
+  static constexpr bool has_tiles = true;
+  static constexpr bool has_excess = true;
 
   ell_rows ell;
   coo_rows coo;
@@ -37,15 +39,11 @@ struct HybLayout {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t stored_row_count() const { return ell.rows; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t matrix_row(std::int64_t i) const { return i; }
   KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1; }
-  KOKKOS_FORCEINLINE_FUNCTION JoinedEntries<run_type, run_type> lane_entries(std::int64_t i, int) const {
-    const run_type first = ell.lane_entries(i, 0);
+  template <class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION void visit_lane_entries(std::int64_t i, int, const Visit& visit) const {
+    ell.visit_lane_entries(i, 0, visit);
     const auto length = static_cast<length_t<Ordinal>>(ell.row_lengths[i]);
-    run_type second{nullptr, nullptr, 1, 0};
-    if (length > ell.width) {
-      const std::int64_t begin = coo.begin_of(i);
-      second = {coo.values + begin, coo.entries + begin, 1, length - ell.width};
-    }
-    return {first, second, length};
+    if (length > ell.width) visit(excess_entries(coo.begin_of(i), length));
   }
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t i, std::int64_t most) const {
@@ -56,17 +54,22 @@ struct HybLayout {
     ell.visit_tile(i, count, visit);
   }
   template <class Visit>
-  KOKKOS_INLINE_FUNCTION void visit_rests(std::int64_t first, std::int64_t count, const Visit& visit) const {
+  KOKKOS_INLINE_FUNCTION void visit_excess(std::int64_t first, std::int64_t count, const Visit& visit) const {
     for (std::int64_t at = coo.begin_of(first); at < coo.nnz && coo.row_of(at) < first + count;) {
       const std::int64_t row = coo.row_of(at);
-      const auto length = static_cast<length_t<Ordinal>>(ell.row_lengths[row] - ell.width);
+      const excess_type excess = excess_entries(at, static_cast<length_t<Ordinal>>(ell.row_lengths[row]));
       coo.prefetch(at, 1);
-      visit(row - first, run_type{coo.values + at, coo.entries + at, 1, length});
-      at += length;
+      visit(row - first, excess);
+      at += excess.count;
     }
   }
+  /// The excess entries of a row of the given length, the first of which is entry `begin` of the COO part.
+  KOKKOS_FORCEINLINE_FUNCTION excess_type excess_entries(std::int64_t begin, length_t<Ordinal> length) const {
+    return {coo.values + begin, coo.entries + begin, 1, length - ell.width};
+  }
 
-  /// The slots of the ELL part, then those of the COO part.
+  // For conversions: the slots of the ELL part, then the entries of the COO part.
+
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t slots() const { return ell.slots() + coo.slots(); }
   KOKKOS_FORCEINLINE_FUNCTION SlotGroup group(std::int64_t slot, std::int64_t from) const {
     const std::int64_t coo_begin = ell.slots();
@@ -78,12 +81,12 @@ struct HybLayout {
     if (slot < ell.slots()) return ell.entry(group, slot);
     return {group.number, ell.width + (slot - group.begin), ell.elements() + (slot - ell.slots())};
   }
-  KOKKOS_FORCEINLINE_FUNCTION Scalar& value_at(std::int64_t at) const {
-    return at < ell.elements() ? ell.values[at] : coo.values[at - ell.elements()];
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value_at(std::int64_t position) const {
+    return position < ell.elements() ? ell.values[position] : coo.values[position - ell.elements()];
   }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_at(const SlotGroup&, std::int64_t at) const {
-    return static_cast<std::int64_t>(at < ell.elements() ? ell.entries[at]
-                                                         : coo.entries[at - ell.elements()]);
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_at(const SlotGroup&, std::int64_t position) const {
+    return static_cast<std::int64_t>(position < ell.elements() ? ell.entries[position]
+                                                               : coo.entries[position - ell.elements()]);
   }
 };
 

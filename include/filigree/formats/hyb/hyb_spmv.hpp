@@ -14,30 +14,31 @@
 namespace Filigree {
 namespace Impl {
 
-/// The product, everything checked and A with entries: that of the ELL part, to which that of the COO part is
-/// added, or of both in one kernel.
+/// y = beta*y + alpha*op(A)*x, arguments checked, A with entries: the product of the ELL part, to which a
+/// second kernel adds the product of the COO part, or one kernel for both. `name` names the kernel, or the
+/// first of them.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const HybMatrix<S, O, D, M, Z>& hyb, const Operands& operands) {
   static const std::string coo_name = label("spmv_coo", "hyb");
   static const std::string join_name = label("join", "hyb");
   using accumulator_type = typename Operands::accumulator_type;
-  const std::int64_t extent = static_cast<std::int64_t>(hyb.numCols());
+  const std::int64_t num_cols = static_cast<std::int64_t>(hyb.numCols());
   constexpr bool y_is_wide = std::is_same<accumulator_type, typename Operands::y_type>::value;
-  // A host adds the rest of a row while what its ELL part gave is in the caches, unless some rows are so long
-  // that threads have to share their entries. Where y is narrower than the sums, storing between the parts
-  // would round, so that it is always one kernel.
+  // One kernel for both parts is better on a host, because it adds the excess entries of a row while its sum
+  // is in the caches, unless some rows are so long that threads must divide them. It is needed if y is
+  // narrower than the sums, because storing the sums between two kernels would round them.
   constexpr bool host = !runs_on_gpu_v<ExecutionSpace>;
   if constexpr (host || !y_is_wide) {
     constexpr std::int64_t most_widths = 8;
     const bool rows_are_alike =
         static_cast<std::int64_t>(hyb.longestRow()) <= most_widths * static_cast<std::int64_t>(hyb.width());
     if (!is_transpose(mode) && (!y_is_wide || rows_are_alike)) {
-      row_spmv(exec, name, mode, HybLayout<ExecutionSpace, S, O>(hyb), operands, extent);
+      launch_row_product(exec, name, mode, HybLayout<ExecutionSpace, S, O>(hyb), operands, num_cols);
       return;
     }
   }
-  row_spmv(exec, name, mode, EllLayout<S, O, true>(hyb.ell), operands, extent);
+  launch_row_product(exec, name, mode, EllLayout<S, O, true>(hyb.ell), operands, num_cols);
   if (hyb.coo.nnz() == 0) return;
   Operands rest = operands;
   rest.beta = accumulator_type(1);

@@ -16,7 +16,7 @@
 namespace Filigree {
 namespace Impl {
 
-/// The entries of a sorted row, one in each jagged diagonal.
+/// The entries of a stored row, one in each of its jagged diagonals; the members of StridedEntries.
 template <class Scalar, class Ordinal>
 struct JaggedEntries {
   Scalar* values;
@@ -34,36 +34,58 @@ struct JaggedEntries {
   }
 };
 
-/// Neighbouring sorted rows as a host adds them: four diagonals of all of them, then the next four. Row by
-/// row, as RowTile (core/row_tile.hpp) does, took 1.25 times as long (qh1484 3273 times along the diagonal,
-/// one core of an EPYC).
+/// A tile of neighbouring stored rows of JDS, and the loop in which a host thread multiplies it: four jagged
+/// diagonals of all rows, then the next four. Row by row, as in HostTile, is slower (see docs/performance.md,
+/// "Bands of columns on hosts").
 template <class Scalar, class Ordinal>
 struct JaggedTile {
-  const Scalar* first_value;
-  const Ordinal* first_entry;
-  const std::int64_t* offsets;
-  std::int64_t first;
-  std::int64_t element_count;
-  std::int64_t width;
+  const Scalar* values;
+  const Ordinal* entries;
+  const std::int64_t* offsets;  ///< of the jagged diagonals
+  std::int64_t first;           ///< stored row that the tile begins with
+  std::int64_t row_count;
+  std::int64_t width;  ///< length of the first row, the longest
 
-  /// Diagonals that are added at once, as a sum is loaded and stored once for all of them.
-  static constexpr int batch = 4;
+  /// Diagonals that are added at once, so that a sum is loaded and stored once for all of them.
+  static constexpr int band = 4;
 
-  /// Rows that have an entry k.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t places(std::int64_t k) const {
-    const std::int64_t rest = offsets[k + 1] - offsets[k] - first;
-    return rest < element_count ? rest : element_count;
+  /// Adds the products of all rows of the tile: sums[i] += row i * x.
+  template <bool Conjugate, class Operands>
+  KOKKOS_FORCEINLINE_FUNCTION void add(const Operands& operands, typename Operands::sums_type* sums) const {
+    constexpr std::int64_t rows_per_step = 16;
+    for (std::int64_t k = 0; k < width; k += band) {
+      const std::int64_t end = k + band < width ? k + band : width;
+      const std::int64_t whole = end - k == band ? rows_with_entry(end - 1) : 0;
+      for (std::int64_t i = 0; i < whole; i += rows_per_step) {
+        for (std::int64_t next = end; next < end + band && next < width; ++next) {
+          prefetch_elements(values + offsets[next], rows_per_step, i);
+          prefetch_elements(entries + offsets[next], rows_per_step, i);
+        }
+        add_diagonals<band, Conjugate>(operands, sums, k, i,
+                                       i + rows_per_step < whole ? i + rows_per_step : whole);
+      }
+      // The rows that end in this band.
+      for (std::int64_t one = k; one < end; ++one)
+        add_diagonals<1, Conjugate>(operands, sums, one, whole, rows_with_entry(one));
+    }
   }
 
-  /// Adds the products of Count diagonals from k on in the rows from begin to end - 1, which have them all.
+ private:
+  /// The number of rows of the tile that have an entry k.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t rows_with_entry(std::int64_t k) const {
+    const std::int64_t rest = offsets[k + 1] - offsets[k] - first;
+    return rest < row_count ? rest : row_count;
+  }
+
+  /// Adds entries k to k + Count - 1 of rows begin to end - 1, which have them all.
   template <int Count, bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add_diagonals(const Operands& operands, typename Operands::sums_type* sums,
                                                  std::int64_t k, std::int64_t begin, std::int64_t end) const {
-    const Scalar* values[Count];
-    const Ordinal* entries[Count];
+    const Scalar* diagonal_values[Count];
+    const Ordinal* diagonal_entries[Count];
     for (int e = 0; e < Count; ++e) {
-      values[e] = first_value + offsets[k + e];
-      entries[e] = first_entry + offsets[k + e];
+      diagonal_values[e] = values + offsets[k + e];
+      diagonal_entries[e] = entries + offsets[k + e];
     }
     for (std::int64_t i = begin; i < end; ++i) {
       typename Operands::sums_type sums_of_row;
@@ -71,34 +93,14 @@ struct JaggedTile {
         sums_of_row[c] = sums[i][c];
       FILIGREE_UNROLL(4)
       for (int e = 0; e < Count; ++e)
-        operands.add(sums_of_row, conjugate_if<Conjugate>(values[e][i]), entries[e][i]);
+        operands.add(sums_of_row, conjugate_if<Conjugate>(diagonal_values[e][i]), diagonal_entries[e][i]);
       for (int c = 0; c < Operands::most_columns; ++c)
         sums[i][c] = sums_of_row[c];
     }
   }
-
-  /// Adds the products of each row to its sums.
-  template <bool Conjugate, class Operands>
-  KOKKOS_FORCEINLINE_FUNCTION void add(const Operands& operands, typename Operands::sums_type* sums) const {
-    constexpr std::int64_t chunk = 16;
-    for (std::int64_t k = 0; k < width; k += batch) {
-      const std::int64_t end = k + batch < width ? k + batch : width;
-      const std::int64_t whole = end - k == batch ? places(end - 1) : 0;
-      for (std::int64_t i = 0; i < whole; i += chunk) {
-        // The prefetchers of a host end with each page.
-        for (std::int64_t next = end; next < end + batch && next < width; ++next) {
-          prefetch_run(first_value + offsets[next], chunk, i);
-          prefetch_run(first_entry + offsets[next], chunk, i);
-        }
-        add_diagonals<batch, Conjugate>(operands, sums, k, i, i + chunk < whole ? i + chunk : whole);
-      }
-      for (std::int64_t one = k; one < end; ++one)
-        add_diagonals<1, Conjugate>(operands, sums, one, whole, places(one));
-    }
-  }
 };
 
-/// The Rows (core/rows.hpp) of JDS.
+/// The layout of JDS. Stored rows are the rows sorted by falling length.
 template <class Scalar, class Ordinal>
 struct JdsLayout {
   using scalar_type = Scalar;
@@ -106,6 +108,8 @@ struct JdsLayout {
   static constexpr bool is_dense = false;
   static constexpr bool padded = false;
   static constexpr bool has_lanes = false;
+  static constexpr bool has_tiles = true;
+  static constexpr bool has_excess = false;
 
   Scalar* values;
   Ordinal* entries;
@@ -130,19 +134,27 @@ struct JdsLayout {
     return static_cast<std::int64_t>(permutation[i]);
   }
   KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1; }
-  /// The number of jagged diagonals that have more than i entries: they shrink, so a binary search.
+  /// The number of jagged diagonals with more than i entries, by a binary search: they become shorter.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t length(std::int64_t i) const {
     return first_where(0, diagonals, [&](std::int64_t k) { return offsets[k + 1] - offsets[k] <= i; });
   }
-  KOKKOS_FORCEINLINE_FUNCTION JaggedEntries<Scalar, Ordinal> lane_entries(std::int64_t i, int) const {
-    return {values + i, entries + i, offsets, length(i)};
+  template <class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION void visit_lane_entries(std::int64_t i, int, const Visit& visit) const {
+    visit(JaggedEntries<Scalar, Ordinal>{values + i, entries + i, offsets, length(i)});
   }
 
-  /// Slots are numbered by blocks of 8 diagonals, and in a block by slices of 32 places, so that a lane
-  /// copies 8 entries of a row: one from each of 8 rows took up to 5 products (27-point, 3 unknowns, H200). A
-  /// block needs slots for as many places as its first diagonal has, 8 times; it gets those that the block
-  /// before it takes in the arrays, whose diagonals are no shorter, and 256 to fill up a slice. Some stay
-  /// empty.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t, std::int64_t most) const { return most; }
+  template <class Visit>
+  KOKKOS_INLINE_FUNCTION void visit_tile(std::int64_t i, std::int64_t count, const Visit& visit) const {
+    visit(JaggedTile<Scalar, Ordinal>{values + i, entries + i, offsets, i, count, length(i)});
+  }
+
+  // For conversions. Slots are numbered by blocks of 8 jagged diagonals, and within a block by slices of 32
+  // stored rows, so that a lane copies 8 entries of one row and not one entry of each of 8 rows (see
+  // docs/performance.md, "Slots of JDS"). Diagonals of a block may be shorter than its first one, so a block
+  // needs up to 8 times as many slots as its first diagonal has entries. It gets as many as the block before
+  // it has entries, which has longer diagonals, and 256 more to fill a slice. Some slots stay empty.
+
   static constexpr int log2_block = 3;
   static constexpr int log2_slice = 5;
   static constexpr std::int64_t slice_slots = 1 << (log2_block + log2_slice);
@@ -167,22 +179,16 @@ struct JdsLayout {
         (in_block >> (log2_block + log2_slice) << log2_slice) + (in_block & ((1 << log2_slice) - 1));
     const std::int64_t k =
         (block.number << log2_block) + ((in_block >> log2_slice) & ((1 << log2_block) - 1));
-    const bool exists = k < diagonals && i < offsets[k + 1] - offsets[k];
-    return {exists ? i : -1, k, exists ? offsets[k] + i : 0};
+    const bool is_stored = k < diagonals && i < offsets[k + 1] - offsets[k];
+    return {is_stored ? i : -1, k, is_stored ? offsets[k] + i : 0};
   }
-  KOKKOS_FORCEINLINE_FUNCTION Scalar& value_at(std::int64_t at) const { return values[at]; }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_at(const SlotGroup&, std::int64_t at) const {
-    return static_cast<std::int64_t>(entries[at]);
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value_at(std::int64_t position) const { return values[position]; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_at(const SlotGroup&, std::int64_t position) const {
+    return static_cast<std::int64_t>(entries[position]);
   }
-  KOKKOS_FORCEINLINE_FUNCTION void set_column_at(const SlotGroup&, std::int64_t at,
+  KOKKOS_FORCEINLINE_FUNCTION void set_column_at(const SlotGroup&, std::int64_t position,
                                                  std::int64_t column) const {
-    entries[at] = static_cast<Ordinal>(column);
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t, std::int64_t most) const { return most; }
-  template <class Visit>
-  KOKKOS_INLINE_FUNCTION void visit_tile(std::int64_t i, std::int64_t count, const Visit& visit) const {
-    visit(JaggedTile<Scalar, Ordinal>{values + i, entries + i, offsets, i, count, length(i)});
+    entries[position] = static_cast<Ordinal>(column);
   }
 };
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "filigree/core/region.hpp"
+#include "filigree/core/mode.hpp"
 #include "filigree/formats/jds/jds_layout.hpp"
 #include "filigree/formats/jds/jds_matrix.hpp"
 #include "filigree/product/row_product.hpp"
@@ -13,12 +13,12 @@
 namespace Filigree {
 namespace Impl {
 
-/// The product, everything checked and A with entries: one lane a sorted row, its result in the row that it
-/// was.
+/// y = beta*y + alpha*op(A)*x, arguments checked, A with entries: one lane per row. `name` names the kernel.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const JdsMatrix<S, O, D, M, Z>& jds, const Operands& operands) {
-  row_spmv(exec, name, mode, JdsLayout<S, O>(jds), operands, static_cast<std::int64_t>(jds.numCols()));
+  launch_row_product(exec, name, mode, JdsLayout<S, O>(jds), operands,
+                     static_cast<std::int64_t>(jds.numCols()));
 }
 
 }  // namespace Impl

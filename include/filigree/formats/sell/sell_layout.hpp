@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "filigree/conversion/slots.hpp"
-#include "filigree/core/binary_search.hpp"
 #include "filigree/core/integer.hpp"
 #include "filigree/core/load_once.hpp"
 #include "filigree/formats/sell/sell_matrix.hpp"
@@ -15,77 +14,46 @@
 namespace Filigree {
 namespace Impl {
 
-/// A 16-bit column that stands for padding.
+/// The short column that stands for padding.
 constexpr std::uint16_t short_padding = 65535;
 
-/// The column for which a short one stands.
+/// Gives the column index of a stored entry that is its 16-bit distance from the smallest column of the
+/// slice.
 template <class Ordinal>
-KOKKOS_FORCEINLINE_FUNCTION Ordinal whole_column(Ordinal base, std::uint16_t distance) {
-  return distance == short_padding ? Ordinal(-1) : static_cast<Ordinal>(base + distance);
-}
-
-/// Entries at equal distances whose columns have 16 bits.
-template <class Scalar, class Ordinal>
-struct ShortColumns {
-  using length_type = length_t<Ordinal>;
-
-  Scalar* values;
-  std::uint16_t* entries;
+struct EntryIsDistance {
   Ordinal base;
-  length_type stride;
-  length_type count;
 
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t place(length_type j) const {
-    return static_cast<std::int64_t>(j) * stride;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION Scalar& value(length_type j) const { return values[place(j)]; }
-  KOKKOS_FORCEINLINE_FUNCTION auto value_once(length_type j) const { return load_once(values + place(j)); }
-  KOKKOS_FORCEINLINE_FUNCTION Ordinal column_once(length_type j) const {
-    return whole_column(base, load_once(entries + place(j)));
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal operator()(std::uint16_t distance) const {
+    return distance == short_padding ? Ordinal(-1) : static_cast<Ordinal>(base + distance);
   }
 };
 
-/// The same, or, where the slice has no base, entries whose columns are whole.
+/// Lane entries with short columns; the members of StridedEntries.
 template <class Scalar, class Ordinal>
 struct ShortColumnEntries {
   using length_type = length_t<Ordinal>;
 
   Scalar* values;
-  Ordinal* entries;
-  std::uint16_t* short_entries;
-  Ordinal base;
+  const std::uint16_t* short_entries;
+  EntryIsDistance<Ordinal> column_of;
   length_type stride;
   length_type count;
 
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t place(length_type j) const {
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t position(length_type j) const {
     return static_cast<std::int64_t>(j) * stride;
   }
-  KOKKOS_FORCEINLINE_FUNCTION bool has_short_columns() const { return base >= 0; }
-  KOKKOS_FORCEINLINE_FUNCTION ShortColumns<Scalar, Ordinal> with_short_columns() const {
-    return {values, short_entries, base, stride, count};
-  }
-  KOKKOS_FORCEINLINE_FUNCTION StridedEntries<Scalar, Ordinal, length_type, length_type> with_whole_columns()
-      const {
-    return {values, entries, stride, count};
-  }
-  KOKKOS_FORCEINLINE_FUNCTION Scalar& value(length_type j) const { return values[place(j)]; }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value(length_type j) const { return values[position(j)]; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t column(length_type j) const {
-    return static_cast<std::int64_t>(has_short_columns() ? whole_column(base, short_entries[place(j)])
-                                                         : entries[place(j)]);
+    return static_cast<std::int64_t>(column_of(short_entries[position(j)]));
+  }
+  KOKKOS_FORCEINLINE_FUNCTION auto value_once(length_type j) const { return load_once(values + position(j)); }
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal column_once(length_type j) const {
+    return column_of(load_once(short_entries + position(j)));
   }
 };
 
-/// Reads the column from an entry that is its 16-bit distance from `base`.
-template <class Ordinal>
-struct EntryIsDistance {
-  Ordinal base;
-
-  KOKKOS_FORCEINLINE_FUNCTION Ordinal operator()(std::uint16_t entry) const {
-    return whole_column(base, entry);
-  }
-};
-
-/// The Rows (core/rows.hpp) of a sliced ELL matrix: slice_height places a slice, some of them without a row.
+/// The layout of sliced ELL. A slice has slice_height stored rows, of which the last ones may hold no matrix
+/// row.
 template <class Scalar, class Ordinal, bool ShortColumns>
 struct SellLayout {
   using scalar_type = Scalar;
@@ -95,6 +63,8 @@ struct SellLayout {
   static constexpr bool is_dense = false;
   static constexpr bool padded = true;
   static constexpr bool has_lanes = true;
+  static constexpr bool has_tiles = true;
+  static constexpr bool has_excess = false;
 
   Scalar* values;
   Ordinal* entries;
@@ -132,11 +102,13 @@ struct SellLayout {
   KOKKOS_FORCEINLINE_FUNCTION int row_in_slice(stored_row_type i) const {
     return static_cast<int>(i & ((stored_row_type(1) << log2_height) - 1));
   }
-  /// Rows that a slice stores, the ones that fill the last slice included.
+  /// Rows that a slice has room for: fewer than the slice height if slices end where the row length changes.
   KOKKOS_FORCEINLINE_FUNCTION int height(stored_row_type slice) const {
     return slice_rows == nullptr ? 1 << log2_height
                                  : static_cast<int>(slice_rows[slice + 1] - slice_rows[slice]);
   }
+
+  // For products.
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t stored_row_count() const {
     return static_cast<std::int64_t>(slices) << log2_height;
@@ -153,23 +125,27 @@ struct SellLayout {
     return static_cast<std::int64_t>(permutation == nullptr ? row
                                                             : static_cast<stored_row_type>(permutation[row]));
   }
-  KOKKOS_FORCEINLINE_FUNCTION length_type length(stored_row_type i) const {
-    const stored_row_type slice = slice_of(i);
-    return row_in_slice(i) < height(slice) ? static_cast<length_type>(slice_widths[slice]) : 0;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION auto lane_entries(stored_row_type i, int lane) const {
+
+  template <class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION void visit_lane_entries(stored_row_type i, int lane, const Visit& visit) const {
     const stored_row_type slice = slice_of(i);
     const int start = (row_in_slice(i) << log2_lanes) + lane;
     const length_type stride = height(slice) << log2_lanes;
-    const length_type length_of_lane = entries_of_lane(length(i), lane, log2_lanes);
-    Scalar* value = values + slice_offsets[slice] + start;
+    const length_type width =
+        row_in_slice(i) < height(slice) ? static_cast<length_type>(slice_widths[slice]) : 0;
+    const length_type count = entries_of_lane(width, lane, log2_lanes);
+    Scalar* const value = values + slice_offsets[slice] + start;
+    using whole_columns = StridedEntries<Scalar, Ordinal, length_type, length_type>;
     if constexpr (ShortColumns) {
-      const std::int64_t at = column_offsets[slice] + start;
-      return ShortColumnEntries<Scalar, Ordinal>{
-          value, entries + at, short_entries + at, column_bases[slice], stride, length_of_lane};
+      const std::int64_t column_start = column_offsets[slice] + start;
+      const Ordinal base = column_bases[slice];
+      if (base >= 0)
+        visit(
+            ShortColumnEntries<Scalar, Ordinal>{value, short_entries + column_start, {base}, stride, count});
+      else
+        visit(whole_columns{value, entries + column_start, stride, count});
     } else {
-      return StridedEntries<Scalar, Ordinal, length_type, length_type>{
-          value, entries + slice_offsets[slice] + start, stride, length_of_lane};
+      visit(whole_columns{value, entries + slice_offsets[slice] + start, stride, count});
     }
   }
 
@@ -179,35 +155,37 @@ struct SellLayout {
   }
   template <class Visit>
   KOKKOS_INLINE_FUNCTION void visit_tile(std::int64_t i, std::int64_t count, const Visit& visit) const {
-    const stored_row_type place = static_cast<stored_row_type>(i);
-    const stored_row_type slice = slice_of(place);
-    const int start = row_in_slice(place) << log2_lanes;
+    const stored_row_type stored_row = static_cast<stored_row_type>(i);
+    const stored_row_type slice = slice_of(stored_row);
+    const int start = row_in_slice(stored_row) << log2_lanes;
     const std::int64_t stride = static_cast<std::int64_t>(height(slice)) << log2_lanes;
-    const std::int64_t stored = height(slice) - row_in_slice(place);
-    const std::int64_t places = stored < 0 ? 0 : stored < count ? stored : count;
+    const std::int64_t rest = height(slice) - row_in_slice(stored_row);
+    const std::int64_t tile_rows = rest < 0 ? 0 : rest < count ? rest : count;
     const std::int64_t width = slice_widths[slice];
-    // Slices that no team cuts (RowLaunch::chunk_unit) are one stream: as many elements ahead take about as
-    // long to come wherever the slice ends (SELL with short columns of qh1484 3273 times along the diagonal,
-    // one core of an EPYC: 1.47 times Kokkos Kernels' CRS, 1.68 if the next slice is asked for).
-    constexpr int most_of_one_stream = 64;
+    // Slices of up to 64 rows are one stream of memory, because no team cuts them (RowLaunch::chunk_unit). So
+    // the prefetch distance is a number of elements, wherever the slice ends (see docs/performance.md,
+    // "Prefetching on hosts").
+    constexpr int most_rows_of_one_stream = 64;
     constexpr std::int64_t elements_ahead = 1024;
     const std::int64_t ahead =
-        height(slice) > most_of_one_stream ? row_tile_places_ahead << log2_lanes : elements_ahead;
+        height(slice) > most_rows_of_one_stream ? host_tile_rows_ahead << log2_lanes : elements_ahead;
     const Scalar* const value = values + slice_offsets[slice] + start;
     const auto visit_entries = [&](const auto* entry, const auto& column) {
-      visit_row_tile<false>(value, entry, column, stride, log2_lanes, places, width, decltype(entry)(nullptr),
-                            ahead, visit);
+      visit_host_tile<false>(value, entry, column, stride, log2_lanes, tile_rows, width,
+                             decltype(entry)(nullptr), ahead, visit);
     };
     if constexpr (ShortColumns) {
-      const std::int64_t at = column_offsets[slice] + start;
+      const std::int64_t column_start = column_offsets[slice] + start;
       if (column_bases[slice] >= 0)
-        visit_entries(short_entries + at, EntryIsDistance<Ordinal>{column_bases[slice]});
+        visit_entries(short_entries + column_start, EntryIsDistance<Ordinal>{column_bases[slice]});
       else
-        visit_entries(entries + at, EntryIsColumn());
+        visit_entries(entries + column_start, EntryIsColumn());
     } else {
       visit_entries(entries + slice_offsets[slice] + start, EntryIsColumn());
     }
   }
+
+  // For conversions. A slot is a position in values.
 
   static constexpr int fill_batch = 1;
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t slots() const { return slot_count; }
@@ -218,42 +196,43 @@ struct SellLayout {
   KOKKOS_FORCEINLINE_FUNCTION SlotEntry entry(const SlotGroup& slice, std::int64_t slot) const {
     const std::int64_t in_slice = slot - slice.begin;
     const int lane = static_cast<int>(in_slice & (lanes() - 1));
-    const std::int64_t run = in_slice >> log2_lanes;
-    std::int64_t j = run >> log2_height;
-    std::int64_t row = run & ((std::int64_t(1) << log2_height) - 1);
+    const std::int64_t element = in_slice >> log2_lanes;
+    std::int64_t j = element >> log2_height;
+    std::int64_t row = element & ((std::int64_t(1) << log2_height) - 1);
     if (slice_rows != nullptr) {
       const int rows_of_slice = height(static_cast<stored_row_type>(slice.number));
-      j = run / rows_of_slice;
-      row = run - j * rows_of_slice;
+      j = element / rows_of_slice;
+      row = element - j * rows_of_slice;
     }
     return {(slice.number << log2_height) + row, (j << log2_lanes) + lane, slot};
   }
-  KOKKOS_FORCEINLINE_FUNCTION Scalar& value_at(std::int64_t at) const { return values[at]; }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_at(const SlotGroup& slice, std::int64_t at) const {
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value_at(std::int64_t position) const { return values[position]; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_at(const SlotGroup& slice, std::int64_t position) const {
     if constexpr (ShortColumns) {
       const Ordinal base = column_bases[slice.number];
-      const std::int64_t place = column_offsets[slice.number] + (at - slice.begin);
-      return static_cast<std::int64_t>(base >= 0 ? whole_column(base, short_entries[place]) : entries[place]);
+      const std::int64_t at = column_offsets[slice.number] + (position - slice.begin);
+      return static_cast<std::int64_t>(base >= 0 ? EntryIsDistance<Ordinal>{base}(short_entries[at])
+                                                 : entries[at]);
     } else {
-      return static_cast<std::int64_t>(entries[at]);
+      return static_cast<std::int64_t>(entries[position]);
     }
   }
-  KOKKOS_FORCEINLINE_FUNCTION void set_column_at(const SlotGroup& slice, std::int64_t at,
+  KOKKOS_FORCEINLINE_FUNCTION void set_column_at(const SlotGroup& slice, std::int64_t position,
                                                  std::int64_t column) const {
     if constexpr (ShortColumns) {
       const std::int64_t base = static_cast<std::int64_t>(column_bases[slice.number]);
-      const std::int64_t place = column_offsets[slice.number] + (at - slice.begin);
+      const std::int64_t at = column_offsets[slice.number] + (position - slice.begin);
       if (base >= 0)
-        short_entries[place] = column < 0 ? short_padding : static_cast<std::uint16_t>(column - base);
+        short_entries[at] = column < 0 ? short_padding : static_cast<std::uint16_t>(column - base);
       else
-        entries[place] = static_cast<Ordinal>(column);
+        entries[at] = static_cast<Ordinal>(column);
     } else {
-      entries[at] = static_cast<Ordinal>(column);
+      entries[position] = static_cast<Ordinal>(column);
     }
   }
 };
 
-/// Calls visit(rows) with the Rows of a sliced ELL matrix, for short or for whole columns.
+/// Calls visit(layout) with the layout of a sliced ELL matrix, for short or for whole columns.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Visit>
 auto with_layout(const ExecutionSpace&, const SellMatrix<S, O, D, M, Z>& sell, const Visit& visit) {
   if (sell.column_bases.extent(0) > 0) return visit(SellLayout<S, O, true>(sell));

@@ -26,7 +26,7 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
   if (!balanced || is_transpose(mode)) {
     const int lanes = !runs_on_gpu_v<ExecutionSpace> ? 1 : balanced ? 8 : A.lanes_per_row();
     const CrsLayout<S, O, Z> rows(crs, lanes);
-    row_spmv(exec, name, mode, rows, operands, static_cast<std::int64_t>(A.numCols()));
+    launch_row_product(exec, name, mode, rows, operands, static_cast<std::int64_t>(A.numCols()));
     return;
   }
   const CrsEntryLayout<ExecutionSpace, S, O, Z> entries{
