@@ -28,8 +28,8 @@ void Options::add_to(CLI::App& app) {
       ->capture_default_str();
   app.add_option_function<std::string>(
          "--format", [this](const std::string& names) { parse_formats(names); },
-         "all, or names of formats and variants, as in ell,cds,sell_short. The name auto stands for the\n"
-         "format that optimize() picks; auto alone adds it to all variants of all formats.")
+         "all, or names of formats and variants, as in ell,cds,sell_short; the name auto stands for the\n"
+         "format that optimize() picks, and auto alone adds it to all variants of all formats")
       ->type_name("NAMES")
       ->default_str("all");
   app.add_flag("--variants", variants, "with --format=all, measures all variants of each format");

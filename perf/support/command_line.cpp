@@ -19,11 +19,11 @@ struct HelpFormatter : CLI::Formatter {
   HelpFormatter() { column_width(26); }
 
   std::string make_option_opts(const CLI::Option* option) const override {
-    if (option->get_type_size() == 0 || option->get_positional()) return "";
+    if (option->get_positional()) return "";
     // CLI11 joins the name of the type and the descriptions of all checks by colons. The first says enough.
     std::string type = option->get_type_name();
     type.erase(0, type.find_first_not_of(':'));
-    return "=" + type.substr(0, type.find(':'));
+    return type.empty() ? "" : "=" + type.substr(0, type.find(':'));
   }
   std::string make_option_desc(const CLI::Option* option) const override {
     const std::string value = option->get_default_str();
