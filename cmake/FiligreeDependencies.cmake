@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Finds what Filigree links to, for its own build and for the projects that use an installed Filigree. Ends with
-# the targets Kokkos::kokkos, Kokkos::kokkoskernels and ZLIB::ZLIB, whatever the packages themselves define, or with
-# FILIGREE_MISSING_DEPENDENCY set to a sentence that says what to install.
+# Finds the libraries that Filigree links to, for its own build and for projects that use an installed Filigree.
+# Afterwards the targets Kokkos::kokkos, Kokkos::kokkoskernels and ZLIB::ZLIB exist. If a library is missing,
+# FILIGREE_MISSING_DEPENDENCY is a sentence that says what to install.
 
 unset(FILIGREE_MISSING_DEPENDENCY)
 
@@ -12,10 +12,10 @@ if(NOT Kokkos_FOUND)
                                             "(Debian), or set Kokkos_ROOT to the prefix of an installed Kokkos.")
   return()
 endif()
-# Beside that Kokkos first: a Kokkos Kernels elsewhere, such as Debian's, belongs to another Kokkos.
+# The prefix of Kokkos is searched first, because a Kokkos Kernels elsewhere may belong to another Kokkos.
 find_package(KokkosKernels QUIET HINTS "${Kokkos_DIR}/.." "${Kokkos_DIR}/../../..")
 if(NOT KokkosKernels_FOUND)
-  string(CONCAT FILIGREE_MISSING_DEPENDENCY "Filigree needs Kokkos Kernels of the version of Kokkos (${Kokkos_VERSION}): "
+  string(CONCAT FILIGREE_MISSING_DEPENDENCY "Filigree needs Kokkos Kernels in the version of Kokkos (${Kokkos_VERSION}): "
                                             "install libtrilinos-kokkos-kernels-dev (Debian), or set "
                                             "KokkosKernels_ROOT to its prefix.")
   return()
@@ -26,7 +26,7 @@ if(NOT ZLIB_FOUND)
   return()
 endif()
 
-# A Kokkos that comes inside Trilinos computes the include folder of its target one level too high.
+# In a Kokkos that is a part of Trilinos, the include folder of the target is wrong: it is one level too high.
 get_target_property(filigree_kokkos_includes Kokkos::kokkos INTERFACE_INCLUDE_DIRECTORIES)
 if(Kokkos_INCLUDE_DIRS AND filigree_kokkos_includes AND NOT EXISTS "${filigree_kokkos_includes}/Kokkos_Core.hpp"
    AND NOT filigree_kokkos_includes MATCHES "\\$<")
@@ -35,7 +35,7 @@ if(Kokkos_INCLUDE_DIRS AND filigree_kokkos_includes AND NOT EXISTS "${filigree_k
 endif()
 unset(filigree_kokkos_includes)
 
-# ... and has variables for Kokkos Kernels instead of a target.
+# Kokkos Kernels in Trilinos defines variables instead of a target.
 if(NOT TARGET Kokkos::kokkoskernels)
   add_library(Kokkos::kokkoskernels INTERFACE IMPORTED)
   get_filename_component(filigree_kernels_includes "${KokkosKernels_INCLUDE_DIRS}" REALPATH)

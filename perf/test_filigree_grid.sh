@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# The files that filigree_grid writes, what it refuses, and what filigree_read prints of reading them.
+# Tests the files that filigree_grid writes, the flags that it refuses, and the output of filigree_read.
 set -euo pipefail
 grid=$1
 spmv=$2
@@ -15,16 +15,16 @@ grep -Eq '^7pt_6x5x4_dof2_wrap,drop,clamp: assembled as CRS in .* s, as CDS in .
 tail -n 1 "$work/out" | grep -q "grid.mtx: 240 x 240, 2928 entries" || fail "the last line is: $(tail -n 1 "$work/out")"
 [ "$(sed -n 2p "$work/grid.mtx")" = "240 240 2928" ] || fail "the size line is: $(sed -n 2p "$work/grid.mtx")"
 "$grid" --grid=6x5x4 --dof=2 --boundary=wrap,drop,clamp --out="$work/again.mtx.gz" > /dev/null
-gzip -dc "$work/again.mtx.gz" | cmp - "$work/grid.mtx" || fail "the compressed file has another text"
+gzip -dc "$work/again.mtx.gz" | cmp - "$work/grid.mtx" || fail "the compressed file has a different content"
 "$spmv" --matrix="$work/grid.mtx" --dof=2 --format=cds --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
-grep -q '^spmv/cds/double/grid/' "$work/out" || fail "filigree_spmv does not take the file"
+grep -q '^spmv/cds/double/grid/' "$work/out" || fail "filigree_spmv cannot measure the file"
 
 "$grid" --grid=4 --coefficients=laplacian --out="$work/line.mtx" > /dev/null
 printf '%s\n' '%%MatrixMarket matrix coordinate real general' '4 4 10' '1 1 2' '1 2 -1' '2 1 -1' '2 2 2' '2 3 -1' \
-  '3 2 -1' '3 3 2' '3 4 -1' '4 3 -1' '4 4 2' | cmp - "$work/line.mtx" || fail "the Laplacian is another"
+  '3 2 -1' '3 3 2' '3 4 -1' '4 3 -1' '4 4 2' | cmp - "$work/line.mtx" || fail "the Laplacian differs from the expected file"
 "$grid" --grid=9x9 --coefficients=random --seed=5 --out="$work/random.mtx" > /dev/null
 "$grid" --grid=9x9 --coefficients=random --seed=6 --out="$work/other.mtx" > /dev/null
-if cmp -s "$work/random.mtx" "$work/other.mtx"; then fail "two seeds give one matrix"; fi
+if cmp -s "$work/random.mtx" "$work/other.mtx"; then fail "two seeds give the same matrix"; fi
 
 for bad in --grid=4 "--grid=4 --out=/nonexistent/a.mtx" "--out=$work/a.mtx --coefficients=none" \
   "--out=$work/a.mtx --unknown" "--out=$work/a.mtx --seed=0"; do
@@ -38,7 +38,7 @@ grep -q '^read/kokkos_kernels' "$work/out" || fail "filigree_read does not measu
 tail -n 1 "$work/out" | grep -Eq '^filigree reads .* MB/s, .* times as fast as Kokkos Kernels' ||
   fail "the last line of filigree_read is: $(tail -n 1 "$work/out")"
 "$read" --matrix="$work/again.mtx.gz" --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
-grep -q '^read/filigree' "$work/out" || fail "filigree_read does not take gzip"
+grep -q '^read/filigree' "$work/out" || fail "filigree_read cannot read a compressed file"
 for bad in --entries=0 --entries=x --matrix=/nonexistent.mtx --unknown; do
   if "$read" $bad > "$work/out" 2> "$work/err"; then fail "filigree_read accepted $bad"; fi
 done

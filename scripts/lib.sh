@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # shellcheck shell=bash
 #
-# What scripts/demo and scripts/test share. Source it; it sets root, the repository's folder.
+# Functions of scripts/demo, scripts/fuzz and scripts/test, which source this file. It sets root, the folder of the
+# repository.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -13,15 +14,16 @@ die() {
 
 cores() { nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1; }
 
-# Sets preset, build_dir and, for CUDA, CXX: by the Kokkos in Kokkos_ROOT, else Debian's, which has Serial alone.
+# Sets preset and build_dir, and for CUDA also CXX. The preset depends on the backends of the Kokkos in Kokkos_ROOT.
+# Without Kokkos_ROOT it is serial, because Debian's Kokkos has the Serial backend only.
 choose_preset() {
   preset=serial
   if [ -n "${Kokkos_ROOT:-}" ]; then
-    [ -d "$Kokkos_ROOT" ] || die "Kokkos_ROOT is $Kokkos_ROOT, which is no folder; set it to the prefix of an installed Kokkos."
+    [ -d "$Kokkos_ROOT" ] || die "Kokkos_ROOT is \"$Kokkos_ROOT\", which is not a folder; set it to the prefix of an installed Kokkos."
     local candidates=("$Kokkos_ROOT"/{,lib/,lib64/,lib/*/}{,cmake/Kokkos/}KokkosConfig{Common,}.cmake)
     local devices
     devices=$(grep -hsioE 'set\(Kokkos_DEVICES [^)]*' "${candidates[@]}" | head -n 1 || true)
-    [ -n "$devices" ] || die "no KokkosConfig.cmake under Kokkos_ROOT, $Kokkos_ROOT; set it to the prefix of an installed Kokkos."
+    [ -n "$devices" ] || die "Kokkos_ROOT is \"$Kokkos_ROOT\", which has no KokkosConfig.cmake; set it to the prefix of an installed Kokkos."
     devices=";$(printf '%s' "${devices#* }" | tr -d '"' | tr '[:lower:] ' '[:upper:];');"
     case $devices in
       *";CUDA;"*) preset=cuda ;;
@@ -40,7 +42,7 @@ choose_preset() {
   fi
 }
 
-# Whether there is a clang++ that links libFuzzer.
+# Succeeds if there is a clang++ that can link libFuzzer.
 has_fuzzer() {
   command -v clang++ >/dev/null || return 1
   printf 'extern "C" int LLVMFuzzerTestOneInput(const unsigned char*, unsigned long) { return 0; }\n' |
@@ -49,8 +51,8 @@ has_fuzzer() {
 
 is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
-# install_packages [package...]: what every build needs, and the packages given, from apt. Where there is no apt,
-# says what is needed and goes on if the tools are there: CMake then names the library that is not.
+# install_packages [package...]: installs the packages that every build needs, and the named ones, with apt. Without
+# apt it prints the list and continues if the tools exist. CMake then names the first library that is missing.
 install_packages() {
   local libraries=(zlib1g-dev "$@")
   [ -n "${Kokkos_ROOT:-}" ] || libraries+=(libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev)
@@ -60,8 +62,8 @@ install_packages() {
   command -v ninja >/dev/null || missing+=(ninja-build)
 
   if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
-    say "No apt here. Needed are g++ (11 or newer), cmake (3.22 or newer), ninja-build and the libraries of ${libraries[*]}"
-    [ ${#missing[@]} -eq 0 ] || die "not found: ${missing[*]}; install what Debian calls so, then run this again."
+    say "There is no apt to install packages. The build needs g++ (11 or newer), cmake (3.22 or newer), ninja-build and ${libraries[*]}"
+    [ ${#missing[@]} -eq 0 ] || die "not found: ${missing[*]} (names of Debian packages); install them and run this again."
     return
   fi
 
@@ -69,8 +71,8 @@ install_packages() {
   for package in "${libraries[@]}"; do
     is_installed "$package" || missing+=("$package")
   done
-  # The targets of Debian's Kokkos Kernels link to liblapack.so and libblas.so, but its package does not depend on
-  # the ones that have them. Any LAPACK will do.
+  # Debian's Kokkos Kernels links to liblapack.so and libblas.so, but its package does not depend on the packages
+  # that contain them. Every LAPACK is good enough.
   if [ -z "${Kokkos_ROOT:-}" ] && ! compgen -G '/usr/lib/*/liblapack.so' >/dev/null; then
     missing+=(liblapack-dev)
   fi
@@ -79,21 +81,21 @@ install_packages() {
   say "Installing ${missing[*]}"
   local as_root=(env DEBIAN_FRONTEND=noninteractive)
   if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || die "missing: ${missing[*]}; there is no sudo here, so install them as root."
+    command -v sudo >/dev/null || die "missing packages: ${missing[*]}; there is no sudo, so install them as root."
     as_root=(sudo "${as_root[@]}")
   fi
   mkdir -p "$root/build"
   local log=$root/build/packages.log
   "${as_root[@]}" apt-get update >"$log" 2>&1 </dev/null ||
-    echo "apt-get update failed (see $log); going on with the package lists that are here."
+    echo "apt-get update failed (see $log); continuing with the existing package lists."
   "${as_root[@]}" apt-get install --yes --no-install-recommends -o Dpkg::Use-Pty=0 "${missing[@]}" \
     >>"$log" 2>&1 </dev/null || {
     tail -n 15 "$log" >&2
-    die "apt-get install failed; all of its output is in $log"
+    die "apt-get install failed; its complete output is in $log"
   }
 }
 
-# configure [option...]: the preset, with a Kokkos found anew, as Kokkos_ROOT may be another than the last time.
+# configure [option...]: runs CMake with the preset. Kokkos is searched again, because Kokkos_ROOT may have changed.
 configure() {
   local generator=()
   [ -f "$build_dir/CMakeCache.txt" ] || generator=(-G Ninja)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Solves A x = b by conjugate gradients on the device; A is a 3-D grid with three unknowns a cell in Column
-// Diagonal Storage. In an application, Filigree::spmv stands where KokkosSparse::spmv stood.
+// Solves A x = b with the method of conjugate gradients on the device. A belongs to a 3-D grid with three
+// unknowns per cell and is stored in Column Diagonal Storage. An application calls Filigree::spmv instead of
+// KokkosSparse::spmv.
 #include <Filigree.hpp>
 
 #include <cmath>
@@ -15,7 +16,8 @@ using Cds = Filigree::CdsMatrix<double, int, Device, void, std::size_t>;
 using Vector = Kokkos::View<double*, Device>;
 using Range = Kokkos::RangePolicy<ExecutionSpace>;
 
-/// Three Laplacians, coupled in each cell: symmetric and, with the 0.3, positive definite.
+/// Three Laplacians that are coupled in each cell. The matrix is symmetric. The diagonal is 6.3 rather than
+/// 6, which makes it positive definite.
 struct SymmetricLaplacian {
   KOKKOS_INLINE_FUNCTION double operator()(std::int64_t cell, std::int64_t neighbour, int i, int j) const {
     if (cell == neighbour) return i == j ? 6.3 : 0.1;
@@ -38,8 +40,8 @@ void axpby(double alpha, const Vector& x, double beta, const Vector& y) {
       KOKKOS_LAMBDA(const int i) { y(i) = alpha * x(i) + beta * y(i); });
 }
 
-/// Improves x until the residual is below tolerance times its first; returns the iterations, -1 if
-/// max_iterations were not enough.
+/// Iterates until the norm of the residual is at most `tolerance` times that of the first residual. Returns
+/// the number of iterations, or -1 if max_iterations were not enough.
 template <class Matrix>
 int solve(const Matrix& A, const Vector& b, const Vector& x, double tolerance, int max_iterations) {
   Vector r("r", b.extent(0)), p("p", b.extent(0)), Ap("Ap", b.extent(0));
@@ -50,7 +52,7 @@ int solve(const Matrix& A, const Vector& b, const Vector& x, double tolerance, i
   const double enough = tolerance * tolerance * rr;
   for (int iteration = 0; iteration < max_iterations; ++iteration) {
     if (rr <= enough) return iteration;
-    // All of these go to the default instance, in order; only dot waits for its result.
+    // All kernels run in order on the default instance. Only dot waits for its result.
     Filigree::spmv("N", 1.0, A, p, 0.0, Ap);
     const double alpha = rr / dot(p, Ap);
     axpby(alpha, p, 1.0, x);

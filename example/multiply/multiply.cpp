@@ -18,7 +18,7 @@ using Device = ExecutionSpace::device_type;
 using Crs = KokkosSparse::CrsMatrix<double, int, Device, void, std::size_t>;
 using Vector = Kokkos::View<double*, Device>;
 
-/// A Laplacian of 64 points on a line, in a file of the working directory.
+/// Writes the Laplacian of 64 points on a line to a file in the working directory, and returns its name.
 std::string write_small_matrix() {
   const std::string path = "small.mtx";
   std::ofstream file(path);
@@ -30,7 +30,7 @@ std::string write_small_matrix() {
   return path;
 }
 
-/// The sum of |a(i) - b(i)|; NaN where one of them is.
+/// The sum of |a(i) - b(i)|, or NaN if an element is NaN.
 double distance(const Vector& a, const Vector& b) {
   double sum = 0;
   Kokkos::parallel_reduce(
@@ -39,8 +39,8 @@ double distance(const Vector& a, const Vector& b) {
   return sum;
 }
 
-/// Whether y = A x in that format is the y of the CRS matrix, but for rounding. A matrix that the format
-/// would store mostly as padding is refused: that is no failure.
+/// Returns true if the product in the format differs from the CRS product by rounding only. A conversion
+/// refuses a matrix that would consist mostly of padding. That does not count as a failure.
 template <template <class, class, class, class, class> class Format>
 bool compare(const std::string& name, const Crs& crs, const Vector& x, const Vector& y_crs) {
   try {

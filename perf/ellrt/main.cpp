@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// filigree_ellrt: how good the models of ELLR-T are. Times every launch, T lanes a row in teams of BS lanes,
-// of each matrix, as Vazquez, Fernandez and Garzon 2011, section 4, do.
+// filigree_ellrt: measures how good the models of ELLR-T are. It times every launch of each matrix, that is
+// every number T of lanes per row and BS of lanes per team, as Vazquez, Fernandez and Garzon 2011, section 4.
 #include <algorithm>
+#include <CLI/CLI.hpp>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <filigree/convert.hpp>
 #include <filigree/spmv.hpp>
 #include <filigree/tune/ellr_t_model.hpp>
 #include <iomanip>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -33,56 +34,21 @@ struct NamedModel {
 const std::vector<NamedModel> models = {{"half_warps", EllrTModel::half_warps},
                                         {"sectors", EllrTModel::sectors}};
 
-std::string usage() {
-  return "filigree_ellrt: times all launches of ELLR-T beside those that its models pick\n"
-         "  FILE or FOLDER ...      Matrix Market files, .mtx or .mtx.gz\n"
-         "  --entries=0             repeats a matrix along the diagonal to about that many entries\n"
-         "  --multiprocessors=N     of the GPU that the models are asked for (default: the device's)\n"
-         "  --all                   prints the time of every launch\n"
-         "and the flags of Kokkos.\n"
-         "Matching is the time of the best launch in percent of that of the one picked; caches are cold.\n";
-}
-
 struct Options {
-  std::vector<std::filesystem::path> files;
+  std::vector<std::string> paths;
   std::int64_t entries = 0;
   int multiprocessors = 0;
   bool all = false;
 };
-
-Options parse(int argc, char** argv) {
-  Options options;
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    const std::size_t equals = argument.find('=');
-    const std::string flag = argument.substr(0, equals);
-    const std::string value = equals == std::string::npos ? "" : argument.substr(equals + 1);
-    if (flag == "--entries") {
-      options.entries = positive(flag, value);
-    } else if (flag == "--multiprocessors") {
-      options.multiprocessors = static_cast<int>(std::min<std::int64_t>(positive(flag, value), 1 << 20));
-    } else if (argument == "--all") {
-      options.all = true;
-    } else if (argument.rfind("--kokkos", 0) == 0) {
-      continue;
-    } else if (argument.rfind("-", 0) == 0) {
-      Filigree::Impl::fail<std::invalid_argument>("\"", argument,
-                                                  "\" is no flag of this tool; --help lists them.");
-    } else {
-      for (const std::filesystem::path& file : matrix_files(argument))
-        options.files.push_back(file);
-    }
-  }
-  if (options.files.empty()) throw std::invalid_argument("needs a Matrix Market file or a folder of them.");
-  return options;
-}
 
 struct Timed {
   EllrTLaunch launch;
   double seconds = 0;
 };
 
-/// The times of the launches that a matrix can be converted for; throws what the first conversion throws.
+/// Times all launches with cold caches. `bytes` becomes the bytes that a product must read and write, without
+/// padding (the effective bandwidth of Vazquez, Fernandez and Garzon 2011, table 3, counts these). Throws the
+/// exceptions of convert().
 template <class Crs>
 std::vector<Timed> time_launches(const Crs& crs, const std::vector<EllrTLaunch>& launches, double& bytes) {
   using scalar = typename Crs::non_const_value_type;
@@ -94,11 +60,10 @@ std::vector<Timed> time_launches(const Crs& crs, const std::vector<EllrTLaunch>&
   std::vector<Timed> result;
   const auto convert = [&](const EllrTLaunch& launch) {
     Filigree::EllOptions options = launch.options();
-    options.max_storage_ratio = 10;  // to see more of what the models do where ELL is no good choice
+    options.max_storage_ratio = 10;  // to judge the models for matrices with much padding too
     return Filigree::convert<Filigree::EllMatrix>(crs, options);
   };
   auto ell = convert(launches.front());
-  // What a product must read and write but for padding (the paper's effective bandwidth, table 3).
   bytes =
       static_cast<double>(crs.nnz()) * (sizeof(scalar) + sizeof(typename Crs::non_const_ordinal_type)) +
       static_cast<double>(crs.numRows()) * (sizeof(scalar) + sizeof(typename Crs::non_const_ordinal_type)) +
@@ -116,6 +81,7 @@ std::vector<Timed> time_launches(const Crs& crs, const std::vector<EllrTLaunch>&
   return result;
 }
 
+/// The time of the launch that a model picked.
 double seconds_of(const std::vector<Timed>& all, const EllrTLaunch& pick) {
   for (const Timed& one : all)
     if (one.launch.lanes_per_row == pick.lanes_per_row && one.launch.lanes_per_team == pick.lanes_per_team)
@@ -123,8 +89,8 @@ double seconds_of(const std::vector<Timed>& all, const EllrTLaunch& pick) {
   throw std::logic_error("filigree_ellrt: a model picked a launch that was not timed.");
 }
 
-/// A line of the table; adds the matching of each model to its list. Throws what reading and converting
-/// throw.
+/// Prints the line of a matrix in the table, and adds the matching percentage of each model to its list.
+/// Throws the exceptions of read_matrix_market() and convert().
 void measure(const Options& options, const std::filesystem::path& file,
              std::map<std::string, std::vector<double>>& matching) {
   using Crs = KokkosSparse::CrsMatrix<double, int, Execution::device_type, void, int>;
@@ -173,39 +139,56 @@ void measure(const Options& options, const std::filesystem::path& file,
                 << std::endl;
 }
 
-}  // namespace
-}  // namespace FiligreePerf
-
-int main(int argc, char** argv) {
-  using namespace FiligreePerf;
-  for (int i = 1; i < argc; ++i)
-    if (std::strcmp(argv[i], "--help") == 0) {
-      std::cout << usage();
-      return 0;
-    }
-  try {
-    const Options options = parse(argc, argv);
-    Kokkos::ScopeGuard kokkos(argc, argv);
-    std::cout << std::left << std::setw(24) << "matrix" << std::right
-              << "        N   entries      Av  s/Av%   BS   T       ms";
-    for (const NamedModel& model : models)
-      std::cout << "  | " << model.name << ": BS, T, matching %, GB/s";
-    std::cout << " | worst %" << std::endl;
-    std::map<std::string, std::vector<double>> matching;
-    for (const std::filesystem::path& file : options.files)
+int measure_all(const Options& options) {
+  std::cout << std::left << std::setw(24) << "matrix" << std::right
+            << "        N   entries      Av  s/Av%   BS   T       ms";
+  for (const NamedModel& model : models)
+    std::cout << "  | " << model.name << ": BS, T, matching %, GB/s";
+  std::cout << " | worst %" << std::endl;
+  std::map<std::string, std::vector<double>> matching;
+  for (const std::string& path : options.paths)
+    for (const std::filesystem::path& file : matrix_files(path))
       try {
         measure(options, file, matching);
       } catch (const std::exception& refusal) {
         std::cout << matrix_name(file) << ": not measured: " << refusal.what() << std::endl;
       }
-    if (matching.empty()) throw std::runtime_error("no matrix could be measured.");
-    for (const auto& [name, all] : matching) {
-      std::cout << name << ": mean matching " << std::setprecision(2) << mean(all) << " % of " << all.size()
-                << " matrices, lowest " << *std::min_element(all.begin(), all.end()) << " %" << std::endl;
-    }
-  } catch (const std::exception& error) {
-    std::cerr << "filigree_ellrt: " << error.what() << std::endl;
-    return 1;
-  }
+  if (matching.empty()) throw std::runtime_error("none of the matrices could be measured.");
+  for (const auto& [name, all] : matching)
+    std::cout << name << ": mean matching " << std::setprecision(2) << mean(all) << " % of " << all.size()
+              << " matrices, lowest " << *std::min_element(all.begin(), all.end()) << " %" << std::endl;
   return 0;
+}
+
+}  // namespace
+}  // namespace FiligreePerf
+
+int main(int argc, char** argv) {
+  CLI::App app(
+      "Times all launches of ELLR-T, and compares the best one with those that the models pick. Caches are "
+      "cold.",
+      "filigree_ellrt");
+  FiligreePerf::Options options;
+  app.add_option("PATH", options.paths, "Matrix Market files (.mtx or .mtx.gz), or folders of them")
+      ->required()
+      ->check(CLI::ExistingPath);
+  app.add_option("--entries", options.entries,
+                 "repeats each matrix along the diagonal until it has about N entries (default: no repeats)")
+      ->type_name("N")
+      ->check(CLI::Range(1, std::numeric_limits<int>::max()));
+  app.add_option("--multiprocessors", options.multiprocessors,
+                 "multiprocessors of the GPU that the models assume (default: those of the device)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1 << 20));
+  app.add_flag("--all", options.all, "prints the time of every launch");
+  app.footer(
+      "Columns: N rows; Av and s/Av%, the mean row length and its standard deviation in percent; BS, T and "
+      "ms,\n"
+      "lanes per team, lanes per row and time of the best launch. For each model: BS, T and GB/s of the "
+      "launch\n"
+      "that it picks, and matching, the time of the best launch in percent of the time of the picked one.\n"
+      "worst %: the time of the best launch in percent of the time of the slowest one.\n"
+      "Flags that begin with --kokkos go to Kokkos.");
+  return FiligreePerf::run_program(app, argc, argv,
+                                   [&](int&, char**) { return FiligreePerf::measure_all(options); });
 }

@@ -11,41 +11,41 @@
 
 namespace FiligreePerf {
 
-/// One way to multiply the matrix of a problem: a variant of a format, or a peer's product. It was checked.
+/// One way to multiply the matrix of a problem: a variant of a format, or the product of another library.
 struct Candidate {
   std::string name;
-  std::string format;             ///< of ours, by MatrixTraits
-  bool is_peer = false;           ///< of another library
-  std::string refusal;            ///< why there is no product, or empty
+  std::string format;             ///< name of the format in MatrixTraits, empty for a peer
+  bool is_peer = false;           ///< the product of another library
+  std::string refusal;            ///< the reason if there is no product, else empty
   std::function<void()> product;  ///< y = A*x on the default instance; keeps the converted matrix alive
-  double storage_bytes = 0;       ///< that the format stores
-  double bytes = 0;               ///< that a product must move: those, x and y
-  double max_rel_error = 0;       ///< of y, relative to the sum of the sizes of the products of a row
-  double conversion_seconds = 0;  ///< median of a conversion from CRS, its checks included, until there is
-                                  ///< a result; not that the result is given back
-  double refill_seconds = 0;      ///< median of a refill without its check of the pattern
-  std::string picked;             ///< what optimize() picked, where this is "auto"
-  double predicted_seconds = 0;   ///< what the byte model said of it
+  double storage_bytes = 0;       ///< bytes that the matrix occupies
+  double bytes = 0;               ///< bytes that a product must move: the matrix, x and y
+  double max_rel_error = 0;       ///< largest error of y, see SpmvProblem::check
+  double conversion_seconds = 0;  ///< median of a conversion from CRS with its checks; freeing the matrix is
+                                  ///< not included
+  double refill_seconds = 0;     ///< median of a refill without the check of the pattern
+  std::string picked;            ///< name of the format that optimize() picked, only for "auto"
+  double predicted_seconds = 0;  ///< prediction of the byte model for that format
 };
 
-/// Which candidates to make.
+/// Selects candidates and what to do with them.
 struct Wanted {
-  /// Whether a format, or a variant of one that is not its default, is wanted.
+  /// Whether a variant is wanted. is_default says that it is the first variant of its format, or a peer.
   std::function<bool(const std::string& name, bool is_default)> wants;
-  /// Whether conversions and refills are timed.
+  /// Times conversions and refills.
   bool time_conversions = true;
-  /// Whether products are checked, which takes longer than to time them; the one of "auto" always is.
+  /// Checks products, which takes longer than timing them. The product of "auto" is always checked.
   bool check = true;
 };
 
-/// Names of all candidates: each format's default and its variants, "auto" for what optimize() picks, and the
-/// peers that this build has.
+/// Names of all candidates: the variants of all formats, "auto" for the format that optimize() picks, and the
+/// peers of this build.
 template <class Scalar>
 std::vector<std::string> candidate_names();
 
-/// Calls visit for one wanted candidate after the other, each converted and checked. A matrix lives as long
-/// as its candidate. Throws std::runtime_error where a product is wrong. One explicit instantiation a scalar,
-/// each in a source file of its own so that they compile side by side.
+/// Converts and checks the wanted candidates one after the other, and calls visit for each. The matrix of a
+/// candidate lives as long as the candidate. Throws std::runtime_error if a product is wrong. There is one
+/// explicit instantiation per scalar type, each in its own source file, so that they compile in parallel.
 template <class Scalar>
 void for_each_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, const Wanted& wanted,
                         const std::function<void(const Candidate&)>& visit);

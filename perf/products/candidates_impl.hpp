@@ -26,7 +26,7 @@ std::vector<std::string> candidate_names() {
   return names;
 }
 
-/// Fills in what a product must move, and checks it where that is wanted.
+/// Fills in the bytes that a product moves, and the error of the product if `check` is set.
 template <class Scalar>
 void check_candidate(SpmvProblem<Scalar>& problem, Candidate& candidate, bool check) {
   candidate.bytes = candidate.storage_bytes +
@@ -38,8 +38,7 @@ void check_candidate(SpmvProblem<Scalar>& problem, Candidate& candidate, bool ch
   candidate.max_rel_error = problem.check(candidate.name);
 }
 
-/// Median seconds until there is a result. The one before is given back first, as an application that
-/// converts again has none of it.
+/// Median seconds of a conversion. The previous matrix is freed first, outside the measured time.
 template <class ExecutionSpace, class Convert>
 double conversion_seconds(const Convert& convert) {
   std::optional<decltype(convert())> result;
@@ -47,7 +46,7 @@ double conversion_seconds(const Convert& convert) {
       ExecutionSpace(), [&]() { result.reset(); }, [&]() { result = convert(); }, 0.1);
 }
 
-/// Median seconds of a refill without its check of the pattern.
+/// Median seconds of a refill without the check of the pattern.
 template <class ExecutionSpace, class Matrix, class Crs>
 double refill_seconds(const Matrix& A, const Crs& crs) {
   Filigree::RefillOptions unchecked;
@@ -56,7 +55,7 @@ double refill_seconds(const Matrix& A, const Crs& crs) {
       ExecutionSpace(), [&]() { Filigree::refill(A, crs, unchecked); }, 0.1);
 }
 
-/// The format that optimize() picks.
+/// The candidate "auto": the format that optimize() picks.
 template <class Scalar>
 Candidate make_auto(const std::shared_ptr<SpmvProblem<Scalar>>& problem, bool time_conversions) {
   Progress progress("picking a format");
@@ -79,7 +78,7 @@ Candidate make_auto(const std::shared_ptr<SpmvProblem<Scalar>>& problem, bool ti
   return candidate;
 }
 
-/// One variant of a format.
+/// The candidate of one variant of a format.
 template <class FormatTag, class Scalar, class FormatOptions>
 Candidate make_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, const std::string& name,
                          FormatOptions options, const Wanted& wanted) {

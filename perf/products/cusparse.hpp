@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// cuSPARSE's products by its generic interface, each prepared by cusparseSpMV_preprocess.
+// Products of cuSPARSE through its generic interface. Each is prepared with cusparseSpMV_preprocess.
 #ifndef FILIGREE_PERF_PRODUCTS_CUSPARSE_HPP
 #define FILIGREE_PERF_PRODUCTS_CUSPARSE_HPP
 #ifdef FILIGREE_PERF_HAS_CUSPARSE
@@ -19,13 +19,13 @@ enum class CusparseKind { csr_alg1, csr_alg2, sell, bsr };
 inline void check_cusparse(cusparseStatus_t status, const char* call) {
   if (status == CUSPARSE_STATUS_SUCCESS) return;
   const std::string message = std::string(call) + ": " + cusparseGetErrorString(status);
-  // What cuSPARSE does not do is no fault of the run.
+  // A product that cuSPARSE does not support becomes a refusal, not a failure of the program.
   if (status == CUSPARSE_STATUS_NOT_SUPPORTED) throw std::invalid_argument(message);
   throw std::runtime_error(message);
 }
 #define FILIGREE_PERF_CUSPARSE(call) ::FiligreePerf::check_cusparse(call, #call)
 
-/// The matrix of a problem in a format of cuSPARSE, and its product with x.
+/// The matrix of a problem in a cuSPARSE format, and its product with x.
 template <class Problem>
 class CusparseProduct {
  public:
@@ -92,33 +92,33 @@ class CusparseProduct {
                                                  ? CUDA_C_32F
                                                  : CUDA_C_64F;
 
-  /// cuSPARSE takes no const pointers where it reads alone.
+  /// cuSPARSE declares no pointers const, not even those that it only reads.
   template <class View>
   static void* data(const View& view) {
     return const_cast<void*>(static_cast<const void*>(view.data()));
   }
 
-  /// Slices of 32 rows, which our SellMatrix has in the same layout.
+  /// SellMatrix stores slices of 32 rows in the layout that cuSPARSE expects.
   void make_sell(const crs_type& crs) {
     m_sell = Filigree::convert<Filigree::SellMatrix>(crs);
     m_sell_offsets =
         Kokkos::View<int*, device_type>("FiligreePerf::slice_offsets", m_sell.slice_offsets.extent(0));
-    const std::int64_t places = static_cast<std::int64_t>(m_sell.values.extent(0));
-    if (places > std::numeric_limits<int>::max())
-      Filigree::Impl::fail<std::invalid_argument>("cuSPARSE's SELL has 32-bit offsets here, too few for ",
-                                                  places, " places.");
+    const std::int64_t elements = static_cast<std::int64_t>(m_sell.values.extent(0));
+    if (elements > std::numeric_limits<int>::max())
+      Filigree::Impl::fail<std::invalid_argument>(
+          "cuSPARSE's SELL is used with 32-bit offsets, which are too small for ", elements, " elements.");
     Kokkos::deep_copy(m_sell_offsets, m_sell.slice_offsets);
     m_algorithm = CUSPARSE_SPMV_SELL_ALG1;
     m_storage_bytes = static_cast<double>(m_sell.values.extent(0)) * (sizeof(scalar_type) + sizeof(int)) +
                       static_cast<double>(m_sell_offsets.extent(0)) * sizeof(int);
     FILIGREE_PERF_CUSPARSE(cusparseCreateSlicedEll(
-        &m_matrix, crs.numRows(), crs.numCols(), static_cast<std::int64_t>(crs.nnz()), places,
+        &m_matrix, crs.numRows(), crs.numCols(), static_cast<std::int64_t>(crs.nnz()), elements,
         m_sell.slice_height(), data(m_sell_offsets), data(m_sell.entries), data(m_sell.values),
         CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, value_type));
   }
 
   void make_bsr(const crs_type& crs, int block_size) {
-    if (block_size < 2) throw std::invalid_argument("cuSPARSE's BSR wants blocks of 2 and more.");
+    if (block_size < 2) throw std::invalid_argument("cuSPARSE's BSR needs a block size of at least 2.");
     Filigree::BsrOptions options;
     options.block_size = block_size;
     m_bsr = Filigree::convert<Filigree::BsrMatrix>(crs, options);

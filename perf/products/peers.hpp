@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The products of other libraries that ours are measured beside: Kokkos Kernels' merge kernel and, where the
-// build has it, cuSPARSE. (Kokkos Kernels' native CRS and BSR are formats of ours: crs and bsr.)
+// The peers, that is products of other libraries: Kokkos Kernels' merge kernel and, if the build has it,
+// cuSPARSE. Kokkos Kernels' CRS and BSR products are measured as the formats crs and bsr.
 #ifndef FILIGREE_PERF_PRODUCTS_PEERS_HPP
 #define FILIGREE_PERF_PRODUCTS_PEERS_HPP
 
@@ -15,16 +15,17 @@
 
 namespace FiligreePerf {
 
-/// What a peer has made of a matrix.
+/// The product of a peer, ready to run. It keeps the matrix of the peer alive.
 struct PeerProduct {
   std::function<void()> product;
   double storage_bytes = 0;
 };
 
+/// A peer and the function that prepares its product.
 template <class Scalar>
 struct Peer {
   std::string name;
-  /// Throws a std::logic_error where the peer cannot multiply this matrix.
+  /// Throws a std::logic_error if the peer cannot multiply this matrix.
   std::function<PeerProduct(const std::shared_ptr<SpmvProblem<Scalar>>&)> make;
 };
 
@@ -33,7 +34,7 @@ double crs_bytes(const Crs& crs) {
   return static_cast<double>(Filigree::MatrixTraits<Crs>::storage_bytes(crs));
 }
 
-/// The peers that this build has.
+/// The peers of this build.
 template <class Scalar>
 std::vector<Peer<Scalar>> peers() {
   using Problem [[maybe_unused]] = SpmvProblem<Scalar>;

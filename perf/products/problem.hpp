@@ -16,7 +16,7 @@
 
 namespace FiligreePerf {
 
-/// The problem, its vectors, and the product that every format must give.
+/// A matrix, the vectors x and y, and the reference product that checks the result of every format.
 template <class Scalar>
 class SpmvProblem {
  public:
@@ -25,7 +25,7 @@ class SpmvProblem {
   using crs_type = KokkosSparse::CrsMatrix<Scalar, int, device_type, void, int>;
   using vector_type = Kokkos::View<Scalar*, device_type>;
   using real_type = Filigree::Impl::real_t<Scalar>;
-  /// Sums for checks: in a type of more digits.
+  /// The reference sums use a type with more digits.
   using wide_type = std::conditional_t<std::is_same_v<real_type, float>, double, long double>;
   using wide_scalar =
       std::conditional_t<Filigree::Impl::is_complex_v<Scalar>, std::complex<wide_type>, wide_type>;
@@ -35,7 +35,7 @@ class SpmvProblem {
   vector_type x;
   vector_type y;
 
-  /// The product with a matrix that the caller made; block_size is that of its dense blocks.
+  /// block_size is the size of the dense blocks of the matrix. x gets random values in [-1, 1).
   SpmvProblem(const crs_type& crs_, int block_size_) : crs(crs_), block_size(block_size_) {
     Progress progress("making the reference product");
     x = vector_type("FiligreePerf::x", crs.numCols());
@@ -63,35 +63,37 @@ class SpmvProblem {
     Kokkos::deep_copy(m_kokkos_kernels, y);
   }
 
-  /// Largest error of y over the rows, relative to the sum of the sizes of the products of a row. Throws
-  /// std::runtime_error where y is further from the wide sum, or from Kokkos Kernels' product, than rounding
-  /// allows.
+  /// Largest error of y over all rows. The error of a row is relative to the sum of the absolute values of
+  /// its products. Throws std::runtime_error if y differs from the reference sum, or from Kokkos Kernels'
+  /// product, by more than rounding allows.
   double check(const std::string& format) const {
     auto host_y = Kokkos::create_mirror_view(y);
     Kokkos::deep_copy(host_y, y);
     double largest = 0;
     for (std::size_t row = 0; row < host_y.extent(0); ++row) {
       const wide_type error = std::abs(widen(host_y(row)) - m_reference[row]);
-      const wide_type apart = std::abs(widen(host_y(row)) - widen(m_kokkos_kernels(row)));
-      // A row with an Inf or NaN in A has no sum to be near to. Else written so that a NaN fails.
-      if (!std::isfinite(m_sizes[row])) continue;
-      if (!(error <= m_bound[row]) || !(apart <= 2 * m_bound[row]))
+      const wide_type difference = std::abs(widen(host_y(row)) - widen(m_kokkos_kernels(row)));
+      // A row with an Inf or NaN in A has no finite reference.
+      if (!std::isfinite(m_magnitudes[row])) continue;
+      // The negated comparisons fail for a NaN in y.
+      if (!(error <= m_bound[row]) || !(difference <= 2 * m_bound[row]))
         Filigree::Impl::fail<std::runtime_error>("the product of ", format, " is wrong in row ", row,
-                                                 ": it is ", host_y(row), ", Kokkos Kernels have ",
-                                                 m_kokkos_kernels(row), ", rounding allows a difference of ",
-                                                 static_cast<double>(m_bound[row]), " from the exact sum.");
-      if (m_sizes[row] > 0) largest = std::max(largest, static_cast<double>(error / m_sizes[row]));
+                                                 ": it is ", host_y(row), ", Kokkos Kernels computes ",
+                                                 m_kokkos_kernels(row), ", and rounding allows an error of ",
+                                                 static_cast<double>(m_bound[row]), ".");
+      if (m_magnitudes[row] > 0) largest = std::max(largest, static_cast<double>(error / m_magnitudes[row]));
     }
     return largest;
   }
 
-  /// Median seconds of Kokkos Kernels' product, called as an application calls it. Measured anew beside
-  /// whatever it is compared with: clocks and neighbours change.
+  /// Median seconds of Kokkos Kernels' product. Call it next to the measurement that it is compared with,
+  /// because clock rates and the load of the machine change.
   double kokkos_kernels_seconds() const {
     return median_seconds(
         execution_space(), [&]() { KokkosSparse::spmv("N", one, crs, x, zero, y); }, 0.1);
   }
 
+  // alpha and beta of all products.
   const Scalar one = Scalar(1);
   const Scalar zero = Scalar(0);
 
@@ -113,34 +115,34 @@ class SpmvProblem {
     Kokkos::deep_copy(values, crs.values);
     const std::size_t rows = static_cast<std::size_t>(crs.numRows());
     m_reference.resize(rows);
-    m_sizes.resize(rows);
+    m_magnitudes.resize(rows);
     m_bound.resize(rows);
     for (std::size_t row = 0; row < rows; ++row) {
       wide_scalar sum(0);
-      wide_type sizes = 0;
+      wide_type magnitudes = 0;
       for (auto i = row_map(row); i < row_map(row + 1); ++i) {
         const wide_scalar product = widen(values(i)) * widen(host_x(entries(i)));
         sum += product;
-        sizes += std::abs(product);
+        magnitudes += std::abs(product);
       }
       m_reference[row] = sum;
-      m_sizes[row] = sizes;
-      // Each of the n products and sums of a row rounds once, complex ones a few times, by a share of its
-      // size or, where it is tiny, by less than the smallest normal number.
+      m_magnitudes[row] = magnitudes;
+      // Each of the n products and additions of a row rounds once, or about three times for complex numbers.
+      // The error of one rounding is at most epsilon times the value, or the smallest normal number.
       m_bound[row] =
           static_cast<wide_type>(row_map(row + 1) - row_map(row) + 4) *
           (Filigree::Impl::is_complex_v<Scalar> ? 3 : 1) *
-          (std::numeric_limits<real_type>::epsilon() * sizes + std::numeric_limits<real_type>::min());
+          (std::numeric_limits<real_type>::epsilon() * magnitudes + std::numeric_limits<real_type>::min());
     }
   }
 
   std::vector<wide_scalar> m_reference;
-  std::vector<wide_type> m_sizes;
+  std::vector<wide_type> m_magnitudes;
   std::vector<wide_type> m_bound;
   Kokkos::View<Scalar*, Kokkos::HostSpace> m_kokkos_kernels;
 };
 
-// Compiled with the candidates of each scalar.
+// The source files candidates_<scalar>.cpp instantiate these.
 extern template class SpmvProblem<float>;
 extern template class SpmvProblem<double>;
 extern template class SpmvProblem<Kokkos::complex<float>>;

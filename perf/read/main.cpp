@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// filigree_read: how fast is a Matrix Market file read into a CRS matrix, beside Kokkos Kernels' reader?
+// filigree_read: measures how fast a Matrix Market file is read into a CRS matrix, next to Kokkos Kernels'
+// reader.
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
-#include <charconv>
-#include <cstring>
+#include <CLI/CLI.hpp>
+#include <cstdint>
 #include <filesystem>
 #include <Filigree.hpp>
 #include <iostream>
 #include <random>
 
+#include "support/command_line.hpp"
 #include "support/progress.hpp"
 #include "support/timer.hpp"
 
@@ -27,14 +29,7 @@ namespace {
 using Host = Kokkos::DefaultHostExecutionSpace;
 using Crs = KokkosSparse::CrsMatrix<double, int, Host::device_type, void, int>;
 
-const char* const usage =
-    "filigree_read: times reading a Matrix Market file into a CRS matrix on the host\n"
-    "  --matrix=FILE       a plain .mtx file, or a .mtx.gz, which Kokkos Kernels cannot read\n"
-    "  --entries=5000000   without a file: entries of a random matrix that is written first, about 35 bytes "
-    "each\n"
-    "and the flags of Google Benchmark, such as --benchmark_repetitions=5, and of Kokkos.\n";
-
-/// Writes a square matrix with 16 entries a row in random columns and values of all their digits.
+/// Writes a square matrix with 16 entries per row, in random columns. The values have all digits of a double.
 void write_random(const std::string& path, std::int64_t entries) {
   constexpr int per_row = 16;
   const auto rows = static_cast<int>(std::max<std::int64_t>(1, entries / per_row));
@@ -51,7 +46,7 @@ void write_random(const std::string& path, std::int64_t entries) {
   Filigree::write_matrix_market(path, Crs("random", rows, rows, rows * per_row, values, row_map, columns));
 }
 
-/// A file that is removed when it goes out of scope.
+/// Removes a file at the end of its scope.
 struct TemporaryFile {
   std::string path;
   ~TemporaryFile() {
@@ -59,6 +54,7 @@ struct TemporaryFile {
   }
 };
 
+/// The time of a reader and the matrix that it read.
 struct Result {
   double seconds = 0;
   Crs crs;
@@ -83,6 +79,7 @@ void add_benchmark(const std::string& name, double megabytes, Result& result, co
       ->Unit(benchmark::kMillisecond);
 }
 
+/// Reads the file, or a random matrix if there is none, with both readers and compares them.
 void run(std::string path, std::int64_t entries) {
   TemporaryFile temporary;
   if (path.empty()) {
@@ -107,11 +104,11 @@ void run(std::string path, std::int64_t entries) {
                   [=] { return KokkosKernelsReader::read_kokkos_crst_matrix<Crs>(path.c_str()); });
   benchmark::RunSpecifiedBenchmarks();
   if (ours.seconds > 0 && theirs.seconds > 0) {
-    // Theirs keeps duplicates apart, so the numbers of entries may differ.
+    // Kokkos Kernels' reader does not sum duplicates, so that its matrix may have more entries.
     if (ours.crs.numRows() != theirs.crs.numRows() || ours.crs.nnz() > theirs.crs.nnz())
-      Filigree::Impl::fail<std::runtime_error>("the two readers disagree: ", ours.crs.numRows(), " rows and ",
-                                               ours.crs.nnz(), " entries, Kokkos Kernels ",
-                                               theirs.crs.numRows(), " and ", theirs.crs.nnz());
+      Filigree::Impl::fail<std::runtime_error>(
+          "the two readers disagree: Filigree reads ", ours.crs.numRows(), " rows and ", ours.crs.nnz(),
+          " entries, Kokkos Kernels ", theirs.crs.numRows(), " rows and ", theirs.crs.nnz(), " entries.");
     std::cout << "filigree reads " << megabytes / ours.seconds << " MB/s, " << theirs.seconds / ours.seconds
               << " times as fast as Kokkos Kernels" << std::endl;
   }
@@ -120,36 +117,28 @@ void run(std::string path, std::int64_t entries) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  CLI::App app("Times how long it takes to read a Matrix Market file into a CRS matrix on the host.",
+               "filigree_read");
   std::string path;
   std::int64_t entries = 5000000;
-  int kept = 1;
-  try {
-    for (int i = 1; i < argc; ++i) {
-      const std::string argument = argv[i];
-      if (argument == "--help") {
-        std::cout << usage;
-        return 0;
-      }
-      if (argument.rfind("--matrix=", 0) == 0) {
-        path = argument.substr(9);
-      } else if (argument.rfind("--entries=", 0) == 0) {
-        const char* end = argument.data() + argument.size();
-        const auto parsed = std::from_chars(argument.data() + 10, end, entries);
-        if (parsed.ec != std::errc() || parsed.ptr != end || entries < 1 || entries > 100000000)
-          Filigree::Impl::fail<std::invalid_argument>("--entries: \"", argument.substr(10),
-                                                      "\" is no whole number from 1 to 100000000.");
-      } else {
-        argv[kept++] = argv[i];
-      }
-    }
-    argc = kept;
-    Kokkos::ScopeGuard kokkos(argc, argv);
-    benchmark::Initialize(&argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  app.add_option("--matrix", path, "file to read, .mtx or .mtx.gz; Kokkos Kernels reads .mtx only")
+      ->type_name("FILE")
+      ->check(CLI::ExistingFile);
+  app.add_option(
+         "--entries", entries,
+         "entries of the random matrix that is written and read if there is no --matrix; the file has\n"
+         "about 35 bytes per entry")
+      ->type_name("N")
+      ->check(CLI::Range(1, 100000000))
+      ->capture_default_str();
+  app.footer(
+      "Other flags go to Google Benchmark, such as --benchmark_repetitions=5, and to Kokkos (--kokkos...).");
+  app.allow_extras();
+
+  return FiligreePerf::run_program(app, argc, argv, [&](int& count, char** arguments) {
+    benchmark::Initialize(&count, arguments);
+    if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 1;
     run(path, entries);
-  } catch (const std::exception& error) {
-    std::cerr << "filigree_read: " << error.what() << std::endl;
-    return 1;
-  }
-  return 0;
+    return 0;
+  });
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// filigree_select: how good the format is that optimize() picks, and how near its byte model comes to the
-// times of all formats.
+// filigree_select: measures how good the formats are that optimize() picks, and how well the byte model
+// predicts the times of all formats.
 #include <algorithm>
+#include <CLI/CLI.hpp>
 #include <cmath>
-#include <cstring>
 #include <Filigree.hpp>
 #include <iomanip>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -24,78 +25,54 @@ using Problem = SpmvProblem<double>;
 using Crs = Problem::crs_type;
 using Execution = Problem::execution_space;
 
-/// Below this a matrix is in the caches, and launches are most of the time.
+/// Predictions are judged for larger matrices only. Smaller ones stay in the caches, and launching kernels
+/// takes most of their time.
 constexpr double least_bytes = 50e6;
 
-std::string usage() {
-  return "filigree_select: times all formats beside the one that optimize() picks\n"
-         "  FILE or FOLDER ...      Matrix Market files, .mtx or .mtx.gz\n"
-         "  --generated             grids, random and power-law matrices too\n"
-         "  --entries=20000000      repeats the matrix of a file along the diagonal to about that many "
-         "entries\n"
-         "  --all                   prints what was predicted and measured of every format\n"
-         "and the flags of Kokkos. Values are double, caches are cold.\n";
-}
-
 struct Options {
-  std::vector<NamedMatrix<Crs>> matrices;
+  std::vector<std::string> paths;
+  bool generated = false;
   std::int64_t entries = 20000000;
   bool all = false;
 };
 
-Options parse(int argc, char** argv) {
-  Options options;
-  std::vector<std::filesystem::path> files;
-  bool generated = false;
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    if (argument.rfind("--entries=", 0) == 0) {
-      options.entries = positive("--entries", argument.substr(10));
-    } else if (argument == "--generated") {
-      generated = true;
-    } else if (argument == "--all") {
-      options.all = true;
-    } else if (argument.rfind("--kokkos", 0) == 0) {
-      continue;
-    } else if (argument.rfind("-", 0) == 0) {
-      Filigree::Impl::fail<std::invalid_argument>("\"", argument,
-                                                  "\" is no flag of this tool; --help lists them.");
-    } else {
-      for (const std::filesystem::path& file : matrix_files(argument))
-        files.push_back(file);
-    }
-  }
-  for (const std::filesystem::path& file : files)
-    options.matrices.push_back(from_file<Crs>(file, options.entries));
-  if (generated) {
+std::vector<NamedMatrix<Crs>> matrices(const Options& options) {
+  std::vector<NamedMatrix<Crs>> result;
+  for (const std::string& path : options.paths)
+    for (const std::filesystem::path& file : matrix_files(path))
+      result.push_back(from_file<Crs>(file, options.entries));
+  if (options.generated) {
     for (const GridCase& grid : double_grids())
-      options.matrices.push_back({grid.name(), grid.dof, [=]() { return grid_matrix<Crs>(grid); }});
+      result.push_back({grid.name(), grid.dof, [=]() { return grid_matrix<Crs>(grid); }});
     for (const auto& matrix : regular_matrices<Crs>())
-      options.matrices.push_back(matrix);
+      result.push_back(matrix);
     for (const auto& matrix : long_row_matrices<Crs>())
-      options.matrices.push_back(matrix);
+      result.push_back(matrix);
   }
-  if (options.matrices.empty())
+  if (result.empty())
     throw std::invalid_argument(
-        "needs a Matrix Market file (.mtx or .mtx.gz), a folder with such, or "
+        "there is nothing to measure: name a Matrix Market file (.mtx or .mtx.gz) or a folder of them, or "
+        "add "
         "--generated.");
-  return options;
+  return result;
 }
 
-/// What came out for all matrices.
+/// The results of all matrices.
 struct Results {
-  std::vector<double> fractions;    ///< of the best format's speed
-  std::vector<double> of_cusparse;  ///< speed relative to the best cuSPARSE CSR
-  std::vector<double> selection;    ///< cost in products of Kokkos Kernels' CRS
+  std::vector<double> fractions;    ///< speed of the picked format relative to the best format
+  std::vector<double> of_cusparse;  ///< speed of the picked format relative to the best cuSPARSE CSR
+  std::vector<double> selection;    ///< time of a selection, in products of Kokkos Kernels' CRS
   int failures = 0;                 ///< matrices that could not be measured
-  std::vector<double> errors;       ///< predicted over measured time, for what is larger than least_bytes
+  std::vector<double> predicted_over_measured;  ///< times of formats larger than least_bytes
 };
+
+/// Measures a matrix, adds the results and prints its line of the table.
 
 void measure(const Options& options, const NamedMatrix<Crs>& matrix, Results& results) {
   const Execution exec;
   const CacheFlush<Execution> flush(exec);
   const Crs crs = matrix.make();
-  if (crs.nnz() == 0) throw std::invalid_argument("it has no entries.");
+  if (crs.nnz() == 0) throw std::invalid_argument("the matrix has no entries.");
   Progress progress("measuring " + matrix.name);
 
   Filigree::OptimizeOptions unchecked;
@@ -137,13 +114,13 @@ void measure(const Options& options, const NamedMatrix<Crs>& matrix, Results& re
   std::sort(timed.begin(), timed.end(), [](const Timed& p, const Timed& q) { return p.seconds < q.seconds; });
   const Timed& best = timed.front();
 
-  // The pick is timed twice, and once may be a little faster.
+  // The picked format is timed twice, as "auto" and by its name. The first time may be the shorter one.
   const double fraction = std::min(1.0, best.seconds / picked.seconds);
   results.fractions.push_back(fraction);
   results.selection.push_back(cost);
   if (std::isfinite(cusparse)) results.of_cusparse.push_back(cusparse / picked.seconds);
   for (const Timed& one : timed)
-    if (one.bytes > least_bytes) results.errors.push_back(predicted[one.name] / one.seconds);
+    if (one.bytes > least_bytes) results.predicted_over_measured.push_back(predicted[one.name] / one.seconds);
 
   std::cout << std::left << std::setw(24) << matrix.name << std::right << std::setw(9) << crs.numRows()
             << std::setw(10) << crs.nnz() << "  " << std::left << std::setw(26) << picked.name << std::right
@@ -163,66 +140,81 @@ void measure(const Options& options, const NamedMatrix<Crs>& matrix, Results& re
                 << std::setprecision(1) << std::setw(10) << 1e-6 * one.bytes << " MB" << std::endl;
 }
 
+/// Prints the means and worst results of all matrices.
 void report(Results results) {
   auto& fractions = results.fractions;
   std::sort(fractions.begin(), fractions.end());
   std::sort(results.selection.begin(), results.selection.end());
-  const auto near = std::count_if(results.errors.begin(), results.errors.end(),
-                                  [](double error) { return std::abs(error - 1) <= 0.25; });
+  const auto close =
+      std::count_if(results.predicted_over_measured.begin(), results.predicted_over_measured.end(),
+                    [](double ratio) { return std::abs(ratio - 1) <= 0.25; });
   std::cout << std::setprecision(3) << "of the best format's speed: mean " << mean(fractions)
             << ", tenth percentile " << fractions[fractions.size() / 10] << ", worst " << fractions.front()
             << ", of " << fractions.size() << " matrices, " << results.failures << " not measured\n";
   if (!results.of_cusparse.empty())
     std::cout << "of the best cuSPARSE CSR's speed: mean " << mean(results.of_cusparse) << ", worst "
               << *std::min_element(results.of_cusparse.begin(), results.of_cusparse.end()) << '\n';
-  if (results.errors.empty())
-    std::cout << "no format stores over " << std::setprecision(0) << 1e-6 * least_bytes
-              << " MB: predictions were not judged\n";
+  if (results.predicted_over_measured.empty())
+    std::cout << "predictions were not judged, because no matrix takes more than " << std::setprecision(0)
+              << 1e-6 * least_bytes << " MB in any format\n";
   else
     std::cout << "predicted within 25 % of measured: "
-              << static_cast<double>(near) / static_cast<double>(results.errors.size()) << " of "
-              << results.errors.size() << " matrices in formats of over " << std::setprecision(0)
+              << static_cast<double>(close) / static_cast<double>(results.predicted_over_measured.size())
+              << " of " << results.predicted_over_measured.size()
+              << " pairs of a matrix and a format that take more than " << std::setprecision(0)
               << 1e-6 * least_bytes << " MB\n";
-  std::cout
-      << std::setprecision(2)
-      << "a selection, the check of its input left out, takes in products of Kokkos Kernels' CRS: median "
-      << results.selection[results.selection.size() / 2] << ", most " << results.selection.back()
-      << std::endl;
+  std::cout << std::setprecision(2)
+            << "cost of a selection without input checks, in products of Kokkos Kernels' CRS: median "
+            << results.selection[results.selection.size() / 2] << ", largest " << results.selection.back()
+            << std::endl;
+}
+
+int measure_all(const Options& options) {
+  const auto all = matrices(options);
+  std::cout << std::left << std::setw(24) << "matrix" << std::right << std::setw(9) << "rows" << std::setw(10)
+            << "entries"
+            << "  " << std::left << std::setw(26) << "picked" << std::right << std::setw(12) << "predicted ms"
+            << std::setw(12) << "measured ms"
+            << "  " << std::left << std::setw(26) << "best" << std::right << std::setw(12) << "measured ms"
+            << std::setw(9) << "of best" << std::setw(13) << "of cuSPARSE" << std::setw(11) << "selection"
+            << std::endl;
+  Results results;
+  for (const NamedMatrix<Crs>& matrix : all)
+    try {
+      measure(options, matrix, results);
+    } catch (const std::exception& refusal) {
+      ++results.failures;
+      std::cout << matrix.name << ": not measured: " << refusal.what() << std::endl;
+    }
+  if (results.fractions.empty()) throw std::runtime_error("none of the matrices could be measured.");
+  report(results);
+  return 0;
 }
 
 }  // namespace
 }  // namespace FiligreePerf
 
 int main(int argc, char** argv) {
-  using namespace FiligreePerf;
-  for (int i = 1; i < argc; ++i)
-    if (std::strcmp(argv[i], "--help") == 0) {
-      std::cout << usage();
-      return 0;
-    }
-  try {
-    const Options options = parse(argc, argv);
-    Kokkos::ScopeGuard kokkos(argc, argv);
-    std::cout << std::left << std::setw(24) << "matrix" << std::right << std::setw(9) << "rows"
-              << std::setw(10) << "entries"
-              << "  " << std::left << std::setw(26) << "picked" << std::right << std::setw(12)
-              << "predicted ms" << std::setw(12) << "measured ms"
-              << "  " << std::left << std::setw(26) << "best" << std::right << std::setw(12) << "measured ms"
-              << std::setw(9) << "of best" << std::setw(13) << "of cuSPARSE" << std::setw(11) << "selection"
-              << std::endl;
-    Results results;
-    for (const NamedMatrix<Crs>& matrix : options.matrices)
-      try {
-        measure(options, matrix, results);
-      } catch (const std::exception& refusal) {
-        ++results.failures;
-        std::cout << matrix.name << ": not measured: " << refusal.what() << std::endl;
-      }
-    if (results.fractions.empty()) throw std::runtime_error("no matrix could be measured.");
-    report(results);
-  } catch (const std::exception& error) {
-    std::cerr << "filigree_select: " << error.what() << std::endl;
-    return 1;
-  }
-  return 0;
+  CLI::App app(
+      "Times all formats, and compares the best one with the one that optimize() picks. Values are double, "
+      "caches are cold.",
+      "filigree_select");
+  FiligreePerf::Options options;
+  app.add_option("PATH", options.paths, "Matrix Market files (.mtx or .mtx.gz), or folders of them")
+      ->check(CLI::ExistingPath);
+  app.add_flag("--generated", options.generated, "adds grids, random and power-law matrices");
+  app.add_option("--entries", options.entries,
+                 "repeats the matrix of each file along the diagonal until it has about N entries")
+      ->type_name("N")
+      ->check(CLI::Range(1, std::numeric_limits<int>::max()))
+      ->capture_default_str();
+  app.add_flag("--all", options.all,
+               "prints predicted and measured milliseconds and the size of every format");
+  app.footer(
+      "Columns: of best and of cuSPARSE, the speed of the picked format relative to the best format and to "
+      "the\n"
+      "best CSR product of cuSPARSE; selection, the time of a selection in products of Kokkos Kernels' CRS.\n"
+      "Flags that begin with --kokkos go to Kokkos.");
+  return FiligreePerf::run_program(app, argc, argv,
+                                   [&](int&, char**) { return FiligreePerf::measure_all(options); });
 }

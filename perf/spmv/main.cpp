@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// filigree_spmv: which format multiplies this matrix fastest, on this machine? See usage() in options.cpp.
+// filigree_spmv: measures which format multiplies a matrix fastest on this machine.
 #include <benchmark/benchmark.h>
 
-#include <cstring>
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <Kokkos_Core.hpp>
-#include <stdexcept>
 
 #include "spmv/measure.hpp"
 
 namespace {
 
-std::vector<FiligreePerf::Row> measure(const FiligreePerf::Options& options) {
+std::vector<FiligreePerf::Result> measure(const FiligreePerf::Options& options) {
   if (options.scalar == "float") return FiligreePerf::measure<float>(options);
   if (options.scalar == "double") return FiligreePerf::measure<double>(options);
   if (options.scalar == "complex_float") return FiligreePerf::measure<Kokkos::complex<float>>(options);
@@ -22,26 +21,24 @@ std::vector<FiligreePerf::Row> measure(const FiligreePerf::Options& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Where the benchmarks go to stdout as JSON or CSV, the table must not.
-  bool console = true;
-  for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--help") == 0) {
-      std::cout << FiligreePerf::usage();
-      return 0;
+  CLI::App app("Times y = A*x in every format, next to Kokkos Kernels' CRS.", "filigree_spmv");
+  FiligreePerf::Options options;
+  options.add_to(app);
+  app.footer(
+      "Other flags go to Google Benchmark, such as --benchmark_out=FILE, and to Kokkos (--kokkos...).");
+  app.allow_extras();
+
+  return FiligreePerf::run_program(app, argc, argv, [&](int& count, char** arguments) {
+    // With --benchmark_format=json or csv, stdout belongs to Google Benchmark and the table goes to stderr.
+    bool is_console = true;
+    for (int i = 1; i < count; ++i) {
+      const std::string flag = arguments[i];
+      if (flag.rfind("--benchmark_format=", 0) == 0) is_console = flag == "--benchmark_format=console";
     }
-    const std::string flag = argv[i];
-    if (flag.rfind("--benchmark_format=", 0) == 0) console = flag == "--benchmark_format=console";
-  }
-  try {
-    const auto options = FiligreePerf::parse_options(argc, argv);
-    Kokkos::ScopeGuard kokkos(argc, argv);
-    benchmark::Initialize(&argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-    const auto rows = measure(options);
-    FiligreePerf::print_table(console ? std::cout : std::cerr, rows);
-  } catch (const std::exception& error) {
-    std::cerr << "filigree_spmv: " << error.what() << std::endl;
-    return 1;
-  }
-  return 0;
+    benchmark::Initialize(&count, arguments);
+    if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 1;
+    const auto results = measure(options);
+    FiligreePerf::print_table(is_console ? std::cout : std::cerr, results);
+    return 0;
+  });
 }

@@ -16,6 +16,7 @@
 
 namespace FiligreePerf {
 
+/// The matrix that the options describe.
 template <class Crs>
 Crs make_matrix(const Options& options) {
   Progress progress("making the matrix " + options.problem());
@@ -31,53 +32,52 @@ Crs make_matrix(const Options& options) {
   return larger;
 }
 
-/// Registers the benchmark of a candidate, which fills the row when it runs.
+/// Registers the benchmark of a candidate. The benchmark fills in the result when it runs.
 template <class Scalar>
 void register_benchmark(const std::shared_ptr<SpmvProblem<Scalar>>& problem, const Options& options,
-                        double bandwidth, const Candidate& candidate, const std::shared_ptr<Row>& row) {
+                        double bandwidth, const Candidate& candidate, const std::shared_ptr<Result>& result) {
   using execution_space = typename SpmvProblem<Scalar>::execution_space;
-  // A complex product and sum are 8 operations, a real one 2.
+  // A multiplication and an addition are 8 operations for complex numbers, 2 for real numbers.
   const double operations =
       (Filigree::Impl::is_complex_v<Scalar> ? 8.0 : 2.0) * static_cast<double>(problem->crs.nnz());
   const double bytes = candidate.bytes;
   const auto product = candidate.product;
   const std::string name = "spmv/" + candidate.name + "/" + options.scalar + "/" + options.problem();
-  benchmark::RegisterBenchmark(name.c_str(),
-                               [=](benchmark::State& state) {
-                                 const double before = problem->kokkos_kernels_seconds();
-                                 Timer<execution_space> timer{execution_space()};
-                                 for (int i = 0; i < 3; ++i)
-                                   timer.seconds(product);
-                                 std::vector<double> times;
-                                 for (auto _ : state) {
-                                   times.push_back(timer.seconds(product));
-                                   state.SetIterationTime(times.back());
-                                 }
-                                 const double kokkos_kernels =
-                                     0.5 * (before + problem->kokkos_kernels_seconds());
-                                 row->seconds = median(times);
-                                 row->GFLOPs = 1e-9 * operations / row->seconds;
-                                 row->GBps = 1e-9 * bytes / row->seconds;
-                                 row->fraction_of_read = bytes / row->seconds / bandwidth;
-                                 row->speedup_vs_kokkos_kernels = kokkos_kernels / row->seconds;
-                                 state.counters["storage_MB"] = row->storage_MB;
-                                 state.counters["GFLOPs"] = row->GFLOPs;
-                                 state.counters["GBps"] = row->GBps;
-                                 state.counters["fraction_of_read"] = row->fraction_of_read;
-                                 state.counters["speedup_vs_kokkos_kernels"] = row->speedup_vs_kokkos_kernels;
-                                 state.counters["max_rel_error"] = row->max_rel_error;
-                                 state.counters["conversion_in_products"] = row->conversion_in_products;
-                                 state.counters["refill_in_products"] = row->refill_in_products;
-                               })
+  benchmark::RegisterBenchmark(
+      name.c_str(),
+      [=](benchmark::State& state) {
+        const double before = problem->kokkos_kernels_seconds();
+        Timer<execution_space> timer{execution_space()};
+        for (int i = 0; i < 3; ++i)
+          timer.seconds(product);
+        std::vector<double> times;
+        for (auto _ : state) {
+          times.push_back(timer.seconds(product));
+          state.SetIterationTime(times.back());
+        }
+        const double kokkos_kernels = 0.5 * (before + problem->kokkos_kernels_seconds());
+        result->seconds = median(times);
+        result->GFLOPs = 1e-9 * operations / result->seconds;
+        result->GBps = 1e-9 * bytes / result->seconds;
+        result->fraction_of_read = bytes / result->seconds / bandwidth;
+        result->speedup_vs_kokkos_kernels = kokkos_kernels / result->seconds;
+        state.counters["storage_MB"] = result->storage_MB;
+        state.counters["GFLOPs"] = result->GFLOPs;
+        state.counters["GBps"] = result->GBps;
+        state.counters["fraction_of_read"] = result->fraction_of_read;
+        state.counters["speedup_vs_kokkos_kernels"] = result->speedup_vs_kokkos_kernels;
+        state.counters["max_rel_error"] = result->max_rel_error;
+        state.counters["conversion_in_products"] = result->conversion_in_products;
+        state.counters["refill_in_products"] = result->refill_in_products;
+      })
       ->UseManualTime()
       ->Unit(benchmark::kMillisecond);
 }
 
-/// Makes the problem, checks every candidate's product, and runs one benchmark a candidate. Throws
-/// std::invalid_argument for a name in --format that stands for nothing, std::runtime_error where a product
-/// is wrong.
+/// Makes the problem, checks the product of every candidate, and runs one benchmark per candidate. Throws
+/// CLI::ValidationError for an unknown name in --format, and std::runtime_error if a product is wrong.
 template <class Scalar>
-std::vector<Row> measure(const Options& options) {
+std::vector<Result> measure(const Options& options) {
   using Problem = SpmvProblem<Scalar>;
   using execution_space = typename Problem::execution_space;
   for (const std::string& name : options.formats)
@@ -93,35 +93,35 @@ std::vector<Row> measure(const Options& options) {
             << problem->crs.nnz() << " entries, " << options.scalar << "; read bandwidth " << 1e-9 * bandwidth
             << " GB/s" << std::endl;
 
-  // Benchmarks hold Views, which must be gone before Kokkos is.
+  // Benchmarks hold Views. They must be destroyed before Kokkos is finalized.
   struct Registered {
     ~Registered() { benchmark::ClearRegisteredBenchmarks(); }
   } registered;
-  std::vector<std::shared_ptr<Row>> rows;
+  std::vector<std::shared_ptr<Result>> results;
   Wanted wanted;
   wanted.wants = [&](const std::string& name, bool is_default) { return options.wants(name, is_default); };
   for_each_candidate<Scalar>(problem, wanted, [&](const Candidate& candidate) {
-    const auto row = std::make_shared<Row>();
-    rows.push_back(row);
-    row->format = candidate.name;
-    row->is_peer = candidate.is_peer;
-    row->refusal = candidate.refusal;
+    const auto result = std::make_shared<Result>();
+    results.push_back(result);
+    result->format = candidate.name;
+    result->is_peer = candidate.is_peer;
+    result->refusal = candidate.refusal;
     if (!candidate.product) return;
     const double kokkos_kernels = problem->kokkos_kernels_seconds();
-    row->storage_MB = 1e-6 * candidate.storage_bytes;
-    row->max_rel_error = candidate.max_rel_error;
-    row->conversion_in_products = candidate.conversion_seconds / kokkos_kernels;
-    row->refill_in_products = candidate.refill_seconds / kokkos_kernels;
-    row->picked = candidate.picked;
-    row->predicted_seconds = candidate.predicted_seconds;
-    register_benchmark(problem, options, bandwidth, candidate, row);
+    result->storage_MB = 1e-6 * candidate.storage_bytes;
+    result->max_rel_error = candidate.max_rel_error;
+    result->conversion_in_products = candidate.conversion_seconds / kokkos_kernels;
+    result->refill_in_products = candidate.refill_seconds / kokkos_kernels;
+    result->picked = candidate.picked;
+    result->predicted_seconds = candidate.predicted_seconds;
+    register_benchmark(problem, options, bandwidth, candidate, result);
   });
   benchmark::RunSpecifiedBenchmarks();
 
-  std::vector<Row> results;
-  for (const auto& row : rows)
-    results.push_back(*row);
-  return results;
+  std::vector<Result> copies;
+  for (const auto& result : results)
+    copies.push_back(*result);
+  return copies;
 }
 
 }  // namespace FiligreePerf

@@ -10,28 +10,26 @@
 
 namespace FiligreePerf {
 
-/// What filigree_spmv is asked for.
+/// The options of filigree_spmv.
 struct Options {
   std::string matrix;       ///< file, or empty for the grid
-  GridOptions grid;         ///< its unknowns a cell are the block size of CDS, BSR and blocked ELL
+  GridOptions grid;         ///< its unknowns per cell are the block size of CDS, BSR and blocked ELL
   std::int64_t repeat = 1;  ///< copies along the diagonal
   std::string scalar = "double";
-  std::vector<std::string> formats;  ///< empty for all
-  bool variants = false;             ///< whether all means all variants of all formats
-  bool picks = false;                ///< whether optimize() is asked too
+  std::vector<std::string> formats;  ///< names of formats and variants; empty means all formats
+  bool variants = false;             ///< all formats means all variants of all formats
+  bool measures_auto = false;        ///< the format that optimize() picks is measured too
 
+  /// Adds the flags to a command line. The object must live until the command line was parsed.
+  void add_to(CLI::App& app);
   /// The problem in one word, for the names of benchmarks.
   std::string problem() const;
-  /// Whether to measure a format, or a variant of one that is not its default.
+  /// Whether to measure a variant. is_default says that it is the first variant of its format.
   bool wants(const std::string& format, bool is_default) const;
+
+ private:
+  void parse_formats(const std::string& names);
 };
-
-/// The text that --help prints.
-std::string usage();
-
-/// Takes the flags of filigree_spmv out of argv and leaves the others, which are Google Benchmark's and
-/// Kokkos'. Throws std::invalid_argument for a flag of ours with a value that makes no sense.
-Options parse_options(int& argc, char** argv);
 
 }  // namespace FiligreePerf
 

@@ -8,12 +8,13 @@
 
 namespace FiligreePerf {
 
-/// What was measured of one format; a format that refused the matrix has a reason and nothing else.
-struct Row {
+/// The measurements of one variant of a format, or of a peer. A format that refused the matrix has a refusal
+/// and no measurements.
+struct Result {
   std::string format;
-  bool is_peer = false;  ///< a product of another library, which "use" does not name
-  std::string refusal;
-  double seconds = 0;  ///< median of a product; 0 if it was not timed
+  bool is_peer = false;  ///< a product of another library, which the line "use" never names
+  std::string refusal;   ///< the reason of the refusal
+  double seconds = 0;    ///< median of a product; 0 if it was not timed
   double storage_MB = 0;
   double GFLOPs = 0;
   double GBps = 0;
@@ -22,13 +23,13 @@ struct Row {
   double max_rel_error = 0;
   double conversion_in_products = 0;
   double refill_in_products = 0;
-  std::string picked;  ///< what optimize() picked, where this is "auto"
+  std::string picked;  ///< name of the format that optimize() picked, only for "auto"
   double predicted_seconds = 0;
 };
 
-/// A plain table of the rows, fastest first, those that refused last, the line "use <format>", and where
-/// there is one what optimize() picked.
-void print_table(std::ostream& out, std::vector<Row> rows);
+/// Prints a table of the results, the fastest first and refusals last. The line "use <format>" follows, and a
+/// line about the format that optimize() picked if "auto" was measured.
+void print_table(std::ostream& out, std::vector<Result> results);
 
 }  // namespace FiligreePerf
 

@@ -3,12 +3,76 @@
 
 #include <algorithm>
 #include <charconv>
+#include <CLI/CLI.hpp>
 #include <filigree/core/error.hpp>
+#include <iostream>
 #include <locale>
 #include <sstream>
 #include <stdexcept>
 
 namespace FiligreePerf {
+
+namespace {
+
+/// Prints flags as --flag=VALUE, with the default after the description.
+struct HelpFormatter : CLI::Formatter {
+  HelpFormatter() { column_width(26); }
+
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_positional()) return "";
+    // CLI11 joins the name of the type and the descriptions of all checks by colons. The first says enough.
+    std::string type = option->get_type_name();
+    type.erase(0, type.find_first_not_of(':'));
+    return type.empty() ? "" : "=" + type.substr(0, type.find(':'));
+  }
+  std::string make_option_desc(const CLI::Option* option) const override {
+    const std::string value = option->get_default_str();
+    return option->get_description() + (value.empty() ? "" : " (default: " + value + ")");
+  }
+};
+
+/// The arguments that the program itself does not know.
+std::vector<std::string> parse(CLI::App& app, int argc, char** argv) {
+  const bool passes_all_on = app.get_allow_extras();
+  app.allow_extras();
+  app.set_help_flag("--help", "print this text");
+  app.formatter(std::make_shared<HelpFormatter>());
+  for (CLI::Option* option : app.get_options())
+    if (option->get_expected_max() == 1) option->take_last();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ArgumentMismatch& error) {
+    const std::string text = error.what();
+    throw std::invalid_argument(text.substr(0, text.find(':')) + ": needs a value; --help says which.");
+  }
+  std::vector<std::string> others = app.remaining();
+  for (const std::string& argument : others)
+    if (!passes_all_on && argument.rfind("--kokkos", 0) != 0)
+      Filigree::Impl::fail<std::invalid_argument>(
+          "\"", argument, "\" is not an argument of this program; --help lists all arguments.");
+  return others;
+}
+
+}  // namespace
+
+int run_program(CLI::App& app, int argc, char** argv, const std::function<int(int&, char**)>& run) {
+  try {
+    std::vector<std::string> others = parse(app, argc, argv);
+    std::vector<char*> arguments = {argv[0]};
+    for (std::string& argument : others)
+      arguments.push_back(argument.data());
+    int count = static_cast<int>(arguments.size());
+    arguments.push_back(nullptr);
+    Kokkos::ScopeGuard kokkos(count, arguments.data());
+    return run(count, arguments.data());
+  } catch (const CLI::CallForHelp&) {
+    std::cout << app.help();
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << app.get_name() << ": " << error.what() << std::endl;
+    return 1;
+  }
+}
 
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> parts;
@@ -19,132 +83,137 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-std::int64_t positive(const std::string& flag, const std::string& text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 1)
-    Filigree::Impl::fail<std::invalid_argument>(flag, ": \"", text, "\" is no whole number of at least 1.");
-  return value;
+void check_word(const std::string& flag, const std::string& word, const std::vector<std::string>& known) {
+  const std::string error = CLI::IsMember(known)(word);
+  if (!error.empty()) throw CLI::ValidationError(flag, error);
 }
 
-void check_word(const std::string& flag, const std::string& word, const std::vector<std::string>& known) {
-  if (std::find(known.begin(), known.end(), word) != known.end()) return;
-  std::string list;
-  for (const std::string& name : known)
-    list += (list.empty() ? "" : ", ") + name;
-  Filigree::Impl::fail<std::invalid_argument>(flag, ": \"", word, "\" is none of ", list, ".");
+std::vector<std::filesystem::path> matrix_files(const std::filesystem::path& path) {
+  if (!std::filesystem::is_directory(path)) return {path};
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    const std::filesystem::path& file = entry.path();
+    if (file.extension() == ".mtx" || (file.extension() == ".gz" && file.stem().extension() == ".mtx"))
+      files.push_back(file);
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+std::string matrix_name(const std::filesystem::path& file) {
+  return (file.extension() == ".gz" ? file.stem() : file).stem().string();
 }
 
 namespace {
 
 struct NamedStencil {
-  const char* name;
+  std::string name;
   int dimensions;
   Filigree::Stencil (*points)();
 };
 
-// The first of each number of dimensions is the default.
+// The first stencil of each number of dimensions is the default.
 const NamedStencil stencils[] = {{"3pt", 1, Filigree::Stencil::three_point},
                                  {"5pt", 2, Filigree::Stencil::five_point},
                                  {"9pt", 2, Filigree::Stencil::nine_point},
                                  {"7pt", 3, Filigree::Stencil::seven_point},
                                  {"27pt", 3, Filigree::Stencil::twenty_seven_point}};
 
-double number(const std::string& flag, const std::string& text) {
+double boundary_value(const std::string& text) {
   std::istringstream stream(text);
   stream.imbue(std::locale::classic());
   double value = 0;
   if (!(stream >> value) || stream.peek() != std::istringstream::traits_type::eof())
-    Filigree::Impl::fail<std::invalid_argument>(flag, ": \"", text, "\" is no number.");
+    Filigree::Impl::fail<std::invalid_argument>("--boundary: \"", text, "\" is not a number.");
   return value;
 }
 
-Filigree::Boundary boundary_of(const std::string& flag, const std::string& text) {
+/// The rule of one axis.
+Filigree::Boundary boundary_of(const std::string& text) {
   const auto parts = split(text, ':');
   const std::string rule = parts.empty() ? "" : parts.front();
-  check_word(flag, rule, {"drop", "wrap", "clamp", "constant"});
+  check_word("--boundary", rule, {"drop", "wrap", "clamp", "constant"});
   if (rule != "constant" && parts.size() > 1)
-    Filigree::Impl::fail<std::invalid_argument>(flag, ": \"", text, "\": only constant takes values.");
+    Filigree::Impl::fail<std::invalid_argument>("--boundary: \"", text,
+                                                "\" has values, but only constant takes values.");
   if (rule == "drop") return Filigree::Boundary::drop();
   if (rule == "wrap") return Filigree::Boundary::wrap();
   if (rule == "clamp") return Filigree::Boundary::clamp();
   if (parts.size() != 3)
-    Filigree::Impl::fail<std::invalid_argument>(flag, ": \"", text,
-                                                "\" must have the values at both ends, as constant:0:1.");
-  return Filigree::Boundary::constant(number(flag, parts[1]), number(flag, parts[2]));
+    Filigree::Impl::fail<std::invalid_argument>(
+        "--boundary: \"", text, "\" must give the values at both ends of the axis, as in constant:0:1.");
+  return Filigree::Boundary::constant(boundary_value(parts[1]), boundary_value(parts[2]));
 }
 
 }  // namespace
 
-std::string GridOptions::usage() {
-  return "  --grid=64x64x64         cells of a structured grid in x, y and z; without z it is 2-D, without y "
-         "1-D\n"
-         "  --stencil=7pt           3pt (1-D), 5pt or 9pt (2-D), 7pt or 27pt (3-D); by default the smaller\n"
-         "  --dof=1                 unknowns a cell\n"
-         "  --boundary=drop         what lies outside: drop, wrap, clamp or constant:LOW:HIGH; or one for "
-         "each\n"
-         "                          axis, as wrap,drop,clamp\n";
+void GridOptions::add_to(CLI::App& app) {
+  std::vector<std::string> names;
+  for (const NamedStencil& known : stencils)
+    names.push_back(known.name);
+  app.add_option("--grid", m_grid, "cells of a structured grid: XxYxZ (3-D), XxY (2-D) or X (1-D)")
+      ->type_name("XxYxZ")
+      ->capture_default_str();
+  app.add_option("--stencil", stencil,
+                 "points that a cell depends on (default: 3pt in 1-D, 5pt in 2-D, 7pt in 3-D)")
+      ->type_name("")
+      ->check(CLI::IsMember(names));
+  app.add_option("--dof", dof, "unknowns per cell")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  app.add_option("--boundary", boundary,
+                 "treatment of neighbours outside the grid: drop, wrap, clamp or constant:LOW:HIGH; either "
+                 "one\nrule for all axes, or one rule per axis, as in wrap,drop,clamp")
+      ->type_name("RULES")
+      ->capture_default_str();
+  app.callback([this]() {
+    parse_cells();
+    parse_stencil();
+    parse_boundaries();
+  });
 }
 
-bool GridOptions::take(const std::string& flag, const std::string& value) {
-  if (flag == "--grid") {
-    const auto extents = split(value, 'x');
-    if (extents.empty() || extents.size() > 3)
-      Filigree::Impl::fail<std::invalid_argument>("--grid: \"", value,
-                                                  "\" must be like 64x64x64, 64x64 or 64.");
-    cells = {1, 1, 1};
-    for (std::size_t axis = 0; axis < extents.size(); ++axis)
-      cells[axis] = positive(flag, extents[axis]);
-    dimensions = static_cast<int>(extents.size());
-    given = true;
-  } else if (flag == "--stencil") {
-    std::vector<std::string> names;
-    for (const auto& known : stencils)
-      names.emplace_back(known.name);
-    check_word(flag, value, names);
-    stencil = value;
-    given = true;
-  } else if (flag == "--dof") {
-    const std::int64_t unknowns = positive(flag, value);
-    if (unknowns > 1000)
-      Filigree::Impl::fail<std::invalid_argument>("--dof: ", unknowns, " is more than 1000.");
-    dof = static_cast<int>(unknowns);
-  } else if (flag == "--boundary") {
-    const auto rules = split(value, ',');
-    if (rules.size() > 3)
-      Filigree::Impl::fail<std::invalid_argument>("--boundary: \"", value, "\" has more than three axes.");
-    boundary_axes = static_cast<int>(rules.size());
-    if (rules.empty()) check_word(flag, value, {"drop", "wrap", "clamp", "constant"});
-    for (std::size_t axis = 0; axis < 3; ++axis)
-      boundaries[axis] = boundary_of(flag, rules[rules.size() == 1 ? 0 : std::min(axis, rules.size() - 1)]);
-    boundary = value;
-    given = true;
-  } else {
-    return false;
+void GridOptions::parse_cells() {
+  const auto extents = split(m_grid, 'x');
+  bool is_valid = !extents.empty() && extents.size() <= 3;
+  cells = {1, 1, 1};
+  for (std::size_t axis = 0; is_valid && axis < extents.size(); ++axis) {
+    const char* end = extents[axis].data() + extents[axis].size();
+    const auto parsed = std::from_chars(extents[axis].data(), end, cells[axis]);
+    is_valid = parsed.ec == std::errc() && parsed.ptr == end && cells[axis] >= 1;
   }
-  return true;
+  if (!is_valid)
+    Filigree::Impl::fail<std::invalid_argument>(
+        "--grid: \"", m_grid, "\" must be one to three whole numbers of at least 1, as in 64x64x64.");
+  dimensions = static_cast<int>(extents.size());
 }
 
-void GridOptions::finish() {
+void GridOptions::parse_stencil() {
   for (const auto& known : stencils)
     if (stencil.empty() && known.dimensions == dimensions) stencil = known.name;
   for (const auto& known : stencils)
     if (stencil == known.name && known.dimensions != dimensions)
-      Filigree::Impl::fail<std::invalid_argument>("--stencil: ", stencil, " does not fit a ", dimensions,
-                                                  "-D grid; it is ", known.dimensions, "-D.");
-  if (boundary_axes > 1 && boundary_axes != dimensions)
-    Filigree::Impl::fail<std::invalid_argument>("--boundary: \"", boundary, "\" has ", boundary_axes,
-                                                " axes, the grid ", dimensions,
-                                                "; give one rule, or one an axis.");
-  // An axis that the grid does not have has nothing outside.
-  for (auto axis = static_cast<std::size_t>(dimensions); axis < 3; ++axis)
-    boundaries[axis] = Filigree::Boundary::drop();
+      Filigree::Impl::fail<std::invalid_argument>("--stencil: ", stencil, " is ", known.dimensions,
+                                                  "-D, but the grid ", m_grid, " is ", dimensions, "-D.");
+}
+
+void GridOptions::parse_boundaries() {
+  const auto rules = split(boundary, ',');
+  const auto axes = static_cast<std::size_t>(dimensions);
+  if (rules.size() != 1 && rules.size() != axes)
+    Filigree::Impl::fail<std::invalid_argument>("--boundary: \"", boundary, "\" has ", rules.size(),
+                                                " rules; give one rule, or one for each of the ", dimensions,
+                                                " axes of the grid.");
+  // An axis that the grid does not have keeps the rule drop.
+  for (std::size_t axis = 0; axis < axes; ++axis)
+    boundaries[axis] = boundary_of(rules[rules.size() == 1 ? 0 : axis]);
 }
 
 Filigree::Stencil GridOptions::points() const {
   for (const auto& known : stencils)
     if (stencil == known.name) return known.points();
-  throw std::logic_error("GridOptions: finish() was not called");
+  throw std::logic_error("GridOptions::points: the command line was not parsed.");
 }
 
 std::string GridOptions::name() const {

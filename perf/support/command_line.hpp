@@ -1,47 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the tools of perf/ share of reading their flags.
+// The parts of the command line that the programs of perf/ have in common.
 #ifndef FILIGREE_PERF_SUPPORT_COMMAND_LINE_HPP
 #define FILIGREE_PERF_SUPPORT_COMMAND_LINE_HPP
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include <filigree/grid/stencil_problem.hpp>
 
+namespace CLI {
+class App;
+}
+
 namespace FiligreePerf {
 
-/// The parts of a text between separators.
+/// The main function of every program. It parses the command line, starts Kokkos, calls `run` and returns the
+/// exit code of the program. `run` returns an exit code and gets the arguments that neither `app` nor Kokkos
+/// took.
+///
+/// --help prints the help text. Every exception becomes a message on stderr and exit code 1. Flags that `app`
+/// does not know are errors, unless they begin with --kokkos or app.allow_extras() was called. The last of
+/// several equal flags counts.
+int run_program(CLI::App& app, int argc, char** argv, const std::function<int(int& argc, char** argv)>& run);
+
+/// Splits a text at a separator. A separator at the end of the text makes an empty last part.
 std::vector<std::string> split(const std::string& text, char separator);
 
-/// A whole number of at least 1. Throws std::invalid_argument for anything else.
-std::int64_t positive(const std::string& flag, const std::string& text);
-
-/// Throws std::invalid_argument for a word of a flag that is not among those known, which it lists.
+/// Throws CLI::ValidationError if a word in the value of `flag` is not one of `known`.
 void check_word(const std::string& flag, const std::string& word, const std::vector<std::string>& known);
 
-/// The structured grid of --grid, --stencil, --dof and --boundary.
+/// The Matrix Market files (.mtx and .mtx.gz) of a folder, sorted by name. A path that is not a folder is
+/// returned as it is.
+std::vector<std::filesystem::path> matrix_files(const std::filesystem::path& path);
+
+/// The name of a file without its folder and without .mtx or .mtx.gz.
+std::string matrix_name(const std::filesystem::path& file);
+
+/// The structured grid that --grid, --stencil, --dof and --boundary describe. All members hold their final
+/// values when the command line was parsed.
 struct GridOptions {
   std::array<std::int64_t, 3> cells = {64, 64, 64};
   int dimensions = 3;
   std::string stencil;  ///< "3pt", "5pt", "9pt", "7pt" or "27pt"
-  int dof = 1;          ///< unknowns a cell
+  int dof = 1;          ///< unknowns per cell
   std::string boundary = "drop";
-  int boundary_axes = 1;  ///< rules that --boundary has
   Filigree::Boundaries boundaries = {};
-  bool given = false;  ///< whether one of the flags but --dof was
 
-  /// The lines of the usage text.
-  static std::string usage();
-  /// Takes a flag if it is one of the grid's. Throws std::invalid_argument for a value that makes no sense.
-  bool take(const std::string& flag, const std::string& value);
-  /// To call after the last flag: fills in the stencil and checks that all fits together.
-  void finish();
+  /// Adds the four flags to a command line. The object must live until the command line was parsed.
+  void add_to(CLI::App& app);
 
   Filigree::Stencil points() const;
-  /// All in one word, for the names of benchmarks.
+  /// The whole description in one word, for the names of benchmarks.
   std::string name() const;
+
+ private:
+  void parse_cells();
+  void parse_stencil();
+  void parse_boundaries();
+
+  std::string m_grid = "64x64x64";
 };
 
 }  // namespace FiligreePerf

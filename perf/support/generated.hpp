@@ -10,13 +10,13 @@
 
 namespace FiligreePerf {
 
-/// A number in [0, 1) that depends on the seed alone.
+/// A number in [0, 1) that depends on the seed only.
 KOKKOS_INLINE_FUNCTION double random_number(std::uint64_t seed) {
   return static_cast<double>(Filigree::Impl::random_bits(seed) >> 11) / 9007199254740992.0;
 }
 
-/// Rows of random columns: entry k of a row of n lies anywhere in the k-th of n equal parts of the columns,
-/// so columns are sorted and none comes twice.
+/// Fills rows with random columns and values. The columns are divided into n equal parts for a row of length
+/// n, and entry k lies at random in part k. The columns of a row are therefore sorted and distinct.
 template <class ExecutionSpace, class Crs, class Length>
 struct RandomRows {
   using execution_space = ExecutionSpace;
@@ -25,7 +25,7 @@ struct RandomRows {
 
   Length length;
   std::int64_t columns;
-  // Set by build_crs.
+  // build_crs sets these.
   typename Crs::non_const_size_type* crs_row_map = nullptr;
   typename Crs::non_const_ordinal_type* crs_entries = nullptr;
   typename Crs::non_const_value_type* crs_values = nullptr;
@@ -48,25 +48,26 @@ struct RandomRows {
   }
 };
 
-/// All rows have this many entries.
+/// Gives all rows the same length.
 struct EqualRows {
   std::int64_t count;
   KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t) const { return count; }
 };
 
-/// The number of rows of at least n entries falls as n^-1.1, from `shortest` to `longest`.
+/// Gives row lengths from `shortest` to `longest` that follow a power law: the number of rows with at least n
+/// entries is proportional to n^-1.1.
 struct PowerLawRows {
   double shortest;
   double longest;
   KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t row) const {
-    // Seeds far from those of the entries.
+    // These seeds differ from the seeds of the entries, which are smaller.
     const double u = 1.0 - random_number(static_cast<std::uint64_t>(row) + (std::uint64_t(1) << 60));
     const double length = shortest * std::pow(u, -1.0 / 1.1);
     return static_cast<std::int64_t>(length < longest ? length : longest);
   }
 };
 
-/// A matrix of random columns and values, the same on every run.
+/// A matrix with random columns and values. Every run makes the same matrix.
 template <class Crs, class Length>
 Crs random_matrix(std::int64_t rows, std::int64_t columns, const Length& length) {
   using execution_space = typename Crs::execution_space;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The matrices that filigree_targets and filigree_select measure.
+// The matrices that the programs of perf/ measure: files and generated matrices.
 #ifndef FILIGREE_PERF_SUPPORT_NAMED_MATRIX_HPP
 #define FILIGREE_PERF_SUPPORT_NAMED_MATRIX_HPP
 
@@ -14,13 +14,14 @@
 #include <string>
 #include <vector>
 
+#include "support/command_line.hpp"
 #include "support/generated.hpp"
 #include "support/progress.hpp"
 #include "support/repeat.hpp"
 
 namespace FiligreePerf {
 
-/// A matrix that is made when it is measured; block_size is that of its dense blocks.
+/// A matrix that is made only when it is measured. block_size is the size of its dense blocks.
 template <class Crs>
 struct NamedMatrix {
   std::string name;
@@ -28,7 +29,7 @@ struct NamedMatrix {
   std::function<Crs()> make;
 };
 
-/// A grid of cells^dimensions cells of dof unknowns.
+/// A grid of cells^dimensions cells with dof unknowns per cell.
 struct GridCase {
   std::int64_t cells;
   int dimensions;
@@ -40,7 +41,7 @@ struct GridCase {
   }
 };
 
-/// The grids in double that have targets of their own.
+/// The grids that filigree_targets measures in double.
 inline std::vector<GridCase> double_grids() {
   return {{256, 3, 1}, {4096, 2, 1}, {160, 3, 2}, {128, 3, 3},
           {100, 3, 4}, {1024, 2, 4}, {100, 3, 5}, {64, 3, 8}};
@@ -61,24 +62,8 @@ Crs grid_matrix(const GridCase& grid) {
       grid, grid.dimensions == 2 ? Filigree::Stencil::five_point() : Filigree::Stencil::seven_point());
 }
 
-/// The Matrix Market files of a folder, sorted, or the file itself.
-inline std::vector<std::filesystem::path> matrix_files(const std::filesystem::path& path) {
-  if (!std::filesystem::is_directory(path)) return {path};
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(path)) {
-    const std::filesystem::path& file = entry.path();
-    if (file.extension() == ".mtx" || (file.extension() == ".gz" && file.stem().extension() == ".mtx"))
-      files.push_back(file);
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-inline std::string matrix_name(const std::filesystem::path& file) {
-  return (file.extension() == ".gz" ? file.stem() : file).stem().string();
-}
-
-/// A file, repeated along the diagonal to about that many entries; 0 leaves it as it is.
+/// The matrix of a file, repeated along the diagonal until it has about `entries` entries. 0 means no
+/// repeats.
 template <class Crs>
 NamedMatrix<Crs> from_file(const std::filesystem::path& file, std::int64_t entries) {
   const std::string name = matrix_name(file);
@@ -90,7 +75,7 @@ NamedMatrix<Crs> from_file(const std::filesystem::path& file, std::int64_t entri
           }};
 }
 
-/// Generated matrices with rows of about the same length.
+/// Generated matrices whose rows have about equal lengths.
 template <class Crs>
 std::vector<NamedMatrix<Crs>> regular_matrices() {
   const auto twenty_seven = Filigree::Stencil::twenty_seven_point();
@@ -110,7 +95,7 @@ std::vector<NamedMatrix<Crs>> regular_matrices() {
           {"random, 16 a row", 1, []() { return random_matrix<Crs>(1250000, 1250000, EqualRows{16}); }}};
 }
 
-/// Generated matrices with a few rows much longer than the others.
+/// Generated matrices in which a few rows are much longer than the others.
 template <class Crs>
 std::vector<NamedMatrix<Crs>> long_row_matrices() {
   std::vector<NamedMatrix<Crs>> result;

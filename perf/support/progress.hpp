@@ -11,7 +11,7 @@
 
 namespace FiligreePerf {
 
-/// Says on stderr what the program is at, as soon as the step has taken two seconds; quick steps stay silent.
+/// Prints the name of a step on stderr if the step takes longer than two seconds.
 class Progress {
  public:
   explicit Progress(std::string step)
@@ -33,7 +33,7 @@ class Progress {
   std::mutex m_mutex;
   std::condition_variable m_done;
   bool m_is_done = false;
-  // Last, since it uses the members above from its first moment.
+  // The thread must be the last member, because it uses the others as soon as it starts.
   std::thread m_thread;
 };
 

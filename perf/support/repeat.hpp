@@ -10,7 +10,7 @@
 
 namespace FiligreePerf {
 
-/// Copies of a CRS matrix along the diagonal of a larger one.
+/// Fills the rows of a block diagonal matrix whose blocks are copies of a CRS matrix.
 template <class ExecutionSpace, class Crs>
 struct RepeatRows {
   using execution_space = ExecutionSpace;
@@ -18,7 +18,7 @@ struct RepeatRows {
   struct Fill {};
 
   Crs crs;
-  // Set by build_crs.
+  // build_crs sets these.
   typename Crs::non_const_size_type* crs_row_map = nullptr;
   typename Crs::non_const_ordinal_type* crs_entries = nullptr;
   typename Crs::non_const_value_type* crs_values = nullptr;
@@ -38,16 +38,17 @@ struct RepeatRows {
   }
 };
 
-/// A matrix `times` times along the diagonal: a large one with the rows of a small one. Throws
-/// std::invalid_argument where its rows, columns or entries cannot be counted with the types of the matrix.
+/// A block diagonal matrix of `times` copies of `crs`: a large matrix with the row lengths of a small one.
+/// Throws std::invalid_argument if it has more rows, columns or entries than the types of the matrix can
+/// count.
 template <class Crs>
 Crs repeated(const Crs& crs, std::int64_t times) {
   using execution_space = typename Crs::execution_space;
   using Repeat = RepeatRows<execution_space, Crs>;
   const auto refuse = [&](const char* what, double count, double most) {
     if (count > most)
-      Filigree::Impl::fail<std::invalid_argument>("--repeat: ", times, " copies have ", count, " ", what,
-                                                  ", the matrix can count ", most, ".");
+      Filigree::Impl::fail<std::invalid_argument>("repeated: ", times, " copies of the matrix have ", count,
+                                                  " ", what, ", but its types can count at most ", most, ".");
   };
   const double most_rows =
       static_cast<double>(std::numeric_limits<typename Crs::non_const_ordinal_type>::max());

@@ -10,8 +10,8 @@
 
 namespace FiligreePerf {
 
-/// Seconds that work queued on an instance takes. Where the backend has events they lie around the work on
-/// the device; else the work lies between two fences.
+/// Measures how many seconds the work queued on an execution space instance takes. This version fences before
+/// and after the work. The one for CUDA below records events on the stream.
 template <class ExecutionSpace>
 class Timer {
  public:
@@ -22,7 +22,7 @@ class Timer {
     return seconds_after([] {}, work);
   }
 
-  /// Of the work alone, with other work before it.
+  /// Seconds of `work` only. `before` runs first and is not timed.
   template <class Before, class Work>
   double seconds_after(const Before& before, const Work& work) {
     before();
@@ -81,7 +81,8 @@ class Timer<Kokkos::Cuda> {
 };
 #endif
 
-/// Reads all of a View. It never writes, as all elements are zero, which the compiler does not know.
+/// Reads all elements of a View of zeros. It never writes, but the compiler cannot know that and must keep
+/// the reads.
 template <class ExecutionSpace>
 struct ReadAll {
   using execution_space = ExecutionSpace;
@@ -93,8 +94,9 @@ struct ReadAll {
   }
 };
 
-/// Work that leaves nothing of use in the caches: it reads 512 MiB, several times the last cache of a GPU and
-/// of most hosts. It reads, as written lines would be written back while what comes next is timed.
+/// Work that evicts all useful data from the caches: it reads 512 MiB, several times the size of the
+/// last-level cache of a GPU and of most hosts. It does not write, because modified cache lines would be
+/// written back to memory during the work that is timed next.
 template <class ExecutionSpace>
 class CacheFlush {
  public:
@@ -120,6 +122,7 @@ inline double mean(const std::vector<double>& values) {
   return sum / static_cast<double>(values.size());
 }
 
+/// The median, or 0 if there are no values.
 inline double median(std::vector<double> values) {
   if (values.empty()) return 0;
   const std::size_t middle = values.size() / 2;
@@ -127,8 +130,8 @@ inline double median(std::vector<double> values) {
   return values[middle];
 }
 
-/// Median seconds of the work, with other work before it that is not timed, after two runs to warm up: at
-/// least 5 runs, then as many as fit in the budget, 200 at most.
+/// Median seconds of the work. `before` runs before each run of the work and is not timed. After two runs
+/// that do not count there are at least 5 and at most 200 runs, until the times add up to `budget` seconds.
 template <class ExecutionSpace, class Before, class Work>
 double median_seconds_after(const ExecutionSpace& exec, const Before& before, const Work& work,
                             double budget) {
@@ -143,13 +146,15 @@ double median_seconds_after(const ExecutionSpace& exec, const Before& before, co
   }
   return median(times);
 }
+
+/// Median seconds of the work, without other work before it.
 template <class ExecutionSpace, class Work>
 double median_seconds(const ExecutionSpace& exec, const Work& work, double budget = 0.3) {
   return median_seconds_after(
       exec, [] {}, work, budget);
 }
 
-/// Median seconds of 30 runs of the work after two to warm up, each with cold caches.
+/// Median seconds of 30 runs of the work with cold caches, after two runs that do not count.
 template <class ExecutionSpace, class Work>
 double median_cold_seconds(const ExecutionSpace& exec, const CacheFlush<ExecutionSpace>& flush,
                            const Work& work) {
@@ -162,8 +167,8 @@ double median_cold_seconds(const ExecutionSpace& exec, const CacheFlush<Executio
   return median(times);
 }
 
-/// Median seconds of two kinds of work that take turns, 20 times after two to warm up, so that whatever else
-/// a machine does meanwhile slows both.
+/// Median seconds of two kinds of work over 20 runs, after two runs that do not count. The two take turns, so
+/// that other load on the machine slows both down equally.
 template <class ExecutionSpace, class First, class Second>
 std::array<double, 2> median_seconds_in_turns(const ExecutionSpace& exec, const First& first,
                                               const Second& second) {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// filigree_targets: do the speed targets hold on this machine? The matrices, the peers and what must be
-// reached are those of an NVIDIA H200, or on a host those that an application gives up nothing by.
+// filigree_targets: checks whether the speed targets hold on this machine. The bounds for GPUs were chosen
+// for an NVIDIA H200. The bounds for hosts ask that no format is much slower than Kokkos Kernels' CRS.
+#include <CLI/CLI.hpp>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <Filigree.hpp>
 #include <functional>
 #include <iostream>
-#include <stdexcept>
 
 #include "support/command_line.hpp"
 #include "support/named_matrix.hpp"
@@ -23,48 +22,37 @@ using Execution = Kokkos::DefaultExecutionSpace;
 template <class Scalar>
 using CrsOf = typename SpmvProblem<Scalar>::crs_type;
 
-/// Of a small matrix repeated until it is a large one.
+/// Small matrices are repeated along the diagonal until they have about this number of entries.
 constexpr std::int64_t entries_of_large = 20000000;
 
+/// The options of filigree_targets.
 struct Options {
-  std::string matrices;
-  std::vector<std::string> only;
+  std::string matrices;           ///< folder, or empty
+  std::vector<std::string> only;  ///< names of sections; empty means all
 };
 
+/// A group of targets that is measured together.
 struct Section {
   const char* name;
   std::function<void(Report&, const Options&, double bandwidth)> run;
 };
 
-std::string usage(const std::vector<Section>& sections) {
-  std::string names;
-  for (const Section& section : sections)
-    names += (names.empty() ? "" : ",") + std::string(section.name);
-  return "filigree_targets: checks the speed targets, with a line for each and exit code 1 if one does not "
-         "hold\n"
-         "  --matrices=FOLDER       with bcsstk33.mtx.gz and the others that the sections name; without it\n"
-         "                          these sections use generated matrices alone\n"
-         "  --only=" +
-         names +
-         "\n"
-         "                          the sections to run, all by default\n"
-         "and the flags of Kokkos.\n";
-}
-
 // ---- costs of conversion ----------------------------------------------------------------------------------
 
-/// Of ours, as a format by its name.
+/// A variant of a format: neither a peer nor "auto".
 bool is_format(const Measured& one) {
   return !one.is_peer && one.name != "auto";
 }
 
+/// A variant of ELL, SELL or JDS.
 bool is_ell_family(const Measured& one) {
   return !one.is_peer &&
          (is_variant_of(one.name, "ell") || one.name == "ellpack" || one.name.rfind("ellr_", 0) == 0 ||
           is_variant_of(one.name, "sell") || is_variant_of(one.name, "jds"));
 }
 
-/// Worst conversion and refill of a kind of format over the problems.
+/// Largest costs of conversions and refills over several problems, in products of Kokkos Kernels' CRS. NaN
+/// means that none was measured.
 struct Costs {
   double conversion = std::numeric_limits<double>::quiet_NaN();
   double sorted_conversion = std::numeric_limits<double>::quiet_NaN();
@@ -99,14 +87,14 @@ void add_costs(Report& report, const std::string& where, const Costs& costs) {
 
 // ---- optimize() ------------------------------------------------------------------------------------------
 
-/// What optimize() picked for each problem, against the best of ours and of cuSPARSE's CSR.
+/// The speed of the formats that optimize() picked, relative to the best format and to the best cuSPARSE CSR.
 struct Picks {
   std::vector<double> of_best;
   std::vector<double> of_cusparse;
 
   void add(const Measurement& m) {
     const double picked = m.seconds("auto");
-    // The best of those that were timed, which may leave out what was picked.
+    // The picked format may be faster than all named candidates, because it need not be one of them.
     of_best.push_back(std::min(1.0, m.best(is_format) / picked));
     of_cusparse.push_back(m.best_cusparse_csr() / picked);
   }
@@ -121,6 +109,7 @@ struct Picks {
 
 // ---- structured grids -------------------------------------------------------------------------------------
 
+/// CDS on structured grids. fraction, over_cusparse and over_bsr are the lower bounds of the targets.
 template <class Scalar>
 void grids(Report& report, const std::string& scalar, const std::vector<GridCase>& cases, double bandwidth,
            double fraction, double over_cusparse, double over_bsr) {
@@ -154,7 +143,7 @@ void all_grids(Report& report, const Options&, double bandwidth) {
   grids<float>(report, "float", {{256, 3, 1}, {100, 3, 4}, {80, 3, 8}}, bandwidth, 0.93, 2.4, 1.12);
 }
 
-/// Every block size, with about 110M entries, as the other grids have.
+/// CDS with block sizes 1 to 16, on grids with about 110 million entries.
 template <class Scalar>
 void blocks(Report& report, const std::string& scalar, double bandwidth) {
   for (int dof = 1; dof <= 16; ++dof) {
@@ -177,7 +166,8 @@ void all_blocks(Report& report, const Options&, double bandwidth) {
 
 using Matrices = std::vector<NamedMatrix<CrsOf<double>>>;
 
-/// Files of the folder, repeated along the diagonal to about 20M entries, and then others.
+/// The named files of the folder, repeated along the diagonal to entries_of_large entries, and the other
+/// matrices.
 Matrices with_files(const Options& options, const std::vector<const char*>& names, const Matrices& others) {
   Matrices result;
   if (!options.matrices.empty())
@@ -187,7 +177,7 @@ Matrices with_files(const Options& options, const std::vector<const char*>& name
   return result;
 }
 
-/// All of ours but those whose blocks or diagonals a general matrix does not have, and all peers.
+/// False for formats and peers that need dense blocks or few diagonals, which a general matrix does not have.
 bool suits_general(const std::string& name) {
   return name != "cds" && name != "bsr" && name != "bell" && name != "dia" && name != "cusparse_bsr";
 }
@@ -235,6 +225,7 @@ void long_rows(Report& report, const Options& options, double bandwidth) {
 
 // ---- several columns --------------------------------------------------------------------------------------
 
+/// Products with several columns of x, compared with the same number of products with one column.
 template <template <class, class, class, class, class> class Format>
 void columns_of(Report& report, const std::string& name, const CrsOf<double>& crs,
                 const Filigree::convert_options_t<Format, CrsOf<double>>& options) {
@@ -282,7 +273,7 @@ void small(Report& report, const Options& options, double bandwidth) {
 
 // ---- hosts ------------------------------------------------------------------------------------------------
 
-/// Each format by its best option, as some are for GPUs, against Kokkos Kernels' CRS by turns.
+/// The best variant of each format against Kokkos Kernels' CRS. The two are timed in turns.
 void host(Report& report, const Options& options, double) {
   const Matrices matrices =
       with_files(options, {"bcsstk33", "qh1484"},
@@ -312,9 +303,9 @@ void host(Report& report, const Options& options, double) {
     Wanted wanted;
     wanted.time_conversions = false;
     wanted.wants = [&](const std::string& name, bool) {
-      // On a host the lanes of a row of CRS make no difference.
-      const bool same = name.rfind("crs_lanes", 0) == 0 && name != "crs_lanes1";
-      return name != "crs" && name != "bsr" && !same && (matrix.block_size > 1 || suits_general(name));
+      // Lanes per row have no effect on a host, so that all crs_lanes variants are equal there.
+      const bool repeats = name.rfind("crs_lanes", 0) == 0 && name != "crs_lanes1";
+      return name != "crs" && name != "bsr" && !repeats && (matrix.block_size > 1 || suits_general(name));
     };
     for_each_candidate<double>(problem, wanted, [&](const Candidate& one) {
       if (!one.product || one.is_peer) return;
@@ -341,28 +332,16 @@ std::vector<Section> sections() {
           {"long_rows", long_rows}, {"columns", columns},   {"small", small}};
 }
 
-Options parse(int argc, char** argv, const std::vector<Section>& all) {
-  Options options;
-  std::vector<std::string> known;
+int measure_all(const Options& options, const std::vector<Section>& all) {
+  const double bandwidth = read_bandwidth(Execution());
+  std::cout << "read bandwidth " << 1e-9 * bandwidth << " GB/s" << std::endl;
+  Report report(std::cout);
   for (const Section& section : all)
-    known.emplace_back(section.name);
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    if (argument.rfind("--matrices=", 0) == 0) {
-      options.matrices = argument.substr(11);
-      if (!std::filesystem::is_directory(options.matrices))
-        Filigree::Impl::fail<std::invalid_argument>("--matrices: \"", options.matrices, "\" is no folder.");
-    } else if (argument.rfind("--only=", 0) == 0) {
-      options.only = split(argument.substr(7), ',');
-      if (options.only.empty()) throw std::invalid_argument("--only: needs the name of a section.");
-      for (const std::string& name : options.only)
-        check_word("--only", name, known);
-    } else if (argument.rfind("--kokkos", 0) != 0) {
-      Filigree::Impl::fail<std::invalid_argument>("\"", argument,
-                                                  "\" is no flag of this tool; --help lists them.");
-    }
-  }
-  return options;
+    if (options.only.empty() ||
+        std::find(options.only.begin(), options.only.end(), section.name) != options.only.end())
+      section.run(report, options, bandwidth);
+  std::cout << '\n';
+  return report.print() ? 0 : 1;
 }
 
 }  // namespace
@@ -370,26 +349,29 @@ Options parse(int argc, char** argv, const std::vector<Section>& all) {
 
 int main(int argc, char** argv) {
   using namespace FiligreePerf;
+  CLI::App app(
+      "Checks the speed targets. It prints one line per target, and the exit code is 1 if one does not hold.",
+      "filigree_targets");
+  Options options;
   const std::vector<Section> all = sections();
-  for (int i = 1; i < argc; ++i)
-    if (std::strcmp(argv[i], "--help") == 0) {
-      std::cout << usage(all);
-      return 0;
-    }
-  try {
-    const Options options = parse(argc, argv, all);
-    Kokkos::ScopeGuard kokkos(argc, argv);
-    const double bandwidth = read_bandwidth(Execution());
-    std::cout << "read bandwidth " << 1e-9 * bandwidth << " GB/s" << std::endl;
-    Report report(std::cout);
-    for (const Section& section : all)
-      if (options.only.empty() ||
-          std::find(options.only.begin(), options.only.end(), section.name) != options.only.end())
-        section.run(report, options, bandwidth);
-    std::cout << '\n';
-    return report.print() ? 0 : 1;
-  } catch (const std::exception& error) {
-    std::cerr << "filigree_targets: " << error.what() << std::endl;
-    return 1;
-  }
+  std::vector<std::string> names;
+  for (const Section& section : all)
+    names.emplace_back(section.name);
+  app.add_option(
+         "--matrices", options.matrices,
+         "folder with bcsstk33.mtx.gz and the other files that the sections use; without it they use\n"
+         "generated matrices only")
+      ->type_name("FOLDER")
+      ->check(CLI::ExistingDirectory);
+  app.add_option_function<std::string>(
+         "--only",
+         [&](const std::string& text) {
+           options.only = split(text, ',');
+           for (const std::string& name : options.only)
+             check_word("--only", name, names);
+         },
+         "sections to run (default: all), separated by commas: " + CLI::detail::join(names, ","))
+      ->type_name("NAMES");
+  app.footer("Flags that begin with --kokkos go to Kokkos.");
+  return run_program(app, argc, argv, [&](int&, char**) { return measure_all(options, all); });
 }

@@ -13,22 +13,22 @@
 
 namespace FiligreePerf {
 
-/// What was measured of one candidate.
+/// The measurements of one candidate.
 struct Measured {
   std::string name;
   bool is_peer = false;
   double seconds = 0;  ///< median of products with cold caches
-  double bytes = 0;    ///< that a product must move
+  double bytes = 0;    ///< bytes that a product must move
   double conversion_in_products = 0;
   double refill_in_products = 0;
 };
 
-/// What was measured of one problem.
+/// The measurements of all candidates of one problem.
 struct Measurement {
   std::string problem;
   std::vector<Measured> all;
 
-  /// Smallest time of the candidates that `matches` takes by name, NaN where there is none.
+  /// Smallest time of the candidates for which `matches` is true. NaN if there are none.
   template <class Matches>
   double best(const Matches& matches) const {
     double result = std::numeric_limits<double>::quiet_NaN();
@@ -36,12 +36,14 @@ struct Measurement {
       if (matches(one) && !(one.seconds >= result)) result = one.seconds;
     return result;
   }
+  /// Time of a candidate, NaN if it was not measured.
   double seconds(const std::string& name) const {
     return best([&](const Measured& one) { return one.name == name; });
   }
   double best_cusparse_csr() const {
     return best([](const Measured& one) { return one.name.rfind("cusparse_csr", 0) == 0; });
   }
+  /// Bandwidth of a candidate as a fraction of the read bandwidth, NaN if it was not measured.
   double fraction_of_read(const std::string& name, double bandwidth) const {
     for (const Measured& one : all)
       if (one.name == name) return one.bytes / one.seconds / bandwidth;
@@ -49,12 +51,12 @@ struct Measurement {
   }
 };
 
-/// Whether a candidate is a variant of a format: its name, or that and more.
+/// Whether the name of a candidate is the name of a format, or that name followed by _ and more.
 inline bool is_variant_of(const std::string& name, const std::string& format) {
   return name == format || name.rfind(format + "_", 0) == 0;
 }
 
-/// Times all candidates that `wants` takes, and prints what it finds, fastest first.
+/// Times all candidates for which `wants` is true, and prints the times, fastest first. Caches are cold.
 template <class Scalar, class Wants>
 Measurement measure_problem(Report& report, const std::string& name,
                             const typename SpmvProblem<Scalar>::crs_type& crs, int block_size,

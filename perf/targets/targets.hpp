@@ -10,18 +10,18 @@
 
 namespace FiligreePerf {
 
-/// A figure that must be reached: at least, or at most, so much.
+/// A measured figure and the bound that it must keep: a lower bound if at_least is set, else an upper bound.
 struct Target {
   std::string what;
   bool at_least = true;
   double required = 0;
   double measured = std::numeric_limits<double>::quiet_NaN();  ///< NaN if it could not be measured
 
-  /// Not what could not be measured.
+  /// False for a figure that could not be measured.
   bool held() const { return at_least ? measured >= required : measured <= required; }
 };
 
-/// The targets as they are measured.
+/// Collects targets while they are measured.
 class Report {
  public:
   explicit Report(std::ostream& out) : m_out(out) {}
@@ -32,9 +32,9 @@ class Report {
   void at_most(const std::string& what, double required, double measured) {
     m_targets.push_back({what, false, required, measured});
   }
-  /// What is measured on the way, line by line.
+  /// Stream for intermediate results.
   std::ostream& out() const { return m_out; }
-  /// A line a target. Gives back whether there are any and all hold.
+  /// Prints one line per target. Returns true if there are targets and all hold.
   bool print() const;
 
  private:
@@ -42,6 +42,7 @@ class Report {
   std::vector<Target> m_targets;
 };
 
+/// NaN if there are no values.
 inline double geometric_mean(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values)
