@@ -12,7 +12,6 @@
 
 #include "support/command_line.hpp"
 #include "support/named_matrix.hpp"
-#include "support/read_bandwidth.hpp"
 #include "targets/measurement.hpp"
 #include "targets/targets.hpp"
 
@@ -379,7 +378,7 @@ int main(int argc, char** argv) {
   try {
     const Options options = parse(argc, argv, all);
     Kokkos::ScopeGuard kokkos(argc, argv);
-    const double bandwidth = read_bandwidth(Execution());
+    const double bandwidth = Filigree::measure_read_bandwidth(Execution());
     std::cout << "read bandwidth " << 1e-9 * bandwidth << " GB/s" << std::endl;
     Report report(std::cout);
     for (const Section& section : all)
