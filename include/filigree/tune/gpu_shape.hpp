@@ -10,7 +10,8 @@
 
 namespace Filigree {
 
-/// The properties of a GPU that the byte model and the ELLR-T models use. No multiprocessors stand for a host.
+/// The properties of a GPU that the byte model and the ELLR-T models use. No multiprocessors stand for a
+/// host.
 struct GpuShape {
   int multiprocessors = 0;
   int warp_size = 32;

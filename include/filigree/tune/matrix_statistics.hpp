@@ -77,8 +77,8 @@ struct MatrixStatistics {
   std::array<std::int64_t, largest_block + 1> diagonals = {};
   std::array<bool, largest_block + 1> diagonals_are_counted = {};
 
-  /// The largest block size up to `most` that divides `multiple`, whose fill is at least 0.7 and within 2 % of
-  /// the best fill; 1 if there is none. The largest is taken because the 2 x 2 blocks of a matrix of 4 x 4
+  /// The largest block size up to `most` that divides `multiple`, whose fill is at least 0.7 and within 2 %
+  /// of the best fill; 1 if there is none. The largest is taken because the 2 x 2 blocks of a matrix of 4 x 4
   /// blocks are full too.
   int best_block_size(int most = largest_block, std::int64_t multiple = 0) const;
   /// Stored elements per entry of ELL.
@@ -99,6 +99,19 @@ std::int64_t sampled_diagonals(const std::int64_t* coordinates, std::int64_t sam
 /// nnz of the result must be set.
 void read_statistics(const std::int64_t* counts, std::int64_t sector_samples, std::int64_t block_samples,
                      std::int64_t far_samples, MatrixStatistics& result);
+
+/// Sets the number of diagonals of b x b blocks: by the samples, or if is_exact is set by counting them all.
+/// Diagonals that would store more than most_per_row values per row are not worth counting.
+template <class ExecutionSpace, class Crs>
+void count_diagonals(const ExecutionSpace& exec, const Crs& crs, const std::int64_t* coordinates,
+                     std::int64_t samples, int b, bool is_exact, double most_per_row,
+                     MatrixStatistics& result) {
+  std::int64_t& diagonals = result.diagonals[static_cast<std::size_t>(b)];
+  diagonals = sampled_diagonals(coordinates, samples, b);
+  if (!is_exact || static_cast<double>(diagonals) * b > most_per_row) return;
+  diagonals = find_diagonals(exec, "statistics", crs, b).count;
+  result.diagonals_are_counted[static_cast<std::size_t>(b)] = true;
+}
 
 }  // namespace Impl
 
@@ -174,21 +187,15 @@ MatrixStatistics matrix_statistics(const ExecutionSpace& exec, const Crs& crs, d
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), counts);
   Impl::read_statistics(host.data(), entries.sector_samples(), entries.block_samples(), far_samples, result);
 
+  const std::int64_t* const coordinates = host.data() + Layout::coordinates;
   const int best = block_size > 0 ? block_size : result.best_block_size();
-  // Diagonals that would store more than `most` values per row are not worth counting.
-  const auto count_diagonals = [&](int b, double most) {
-    const auto at = static_cast<std::size_t>(b);
-    result.diagonals[at] = Impl::sampled_diagonals(host.data() + Layout::coordinates, samples, b);
-    if (!in_full || static_cast<double>(result.diagonals[at]) * b > most) return;
-    result.diagonals[at] = Impl::find_diagonals(exec, name, crs, b).count;
-    result.diagonals_are_counted[at] = true;
-  };
-  count_diagonals(best, 3 * result.mean_row() + 1);
+  const double most = 3 * result.mean_row() + 1;
+  Impl::count_diagonals(exec, crs, coordinates, samples, best, in_full, most, result);
+  if (best == 1) return result;
   // DIA can be the better choice only if it stores about as little as block diagonals do.
-  if (best > 1)
-    count_diagonals(
-        1, std::min(3 * result.mean_row() + 1,
-                    1.1 * static_cast<double>(result.diagonals[static_cast<std::size_t>(best)]) * best));
+  const double most_of_dia =
+      1.1 * static_cast<double>(result.diagonals[static_cast<std::size_t>(best)]) * best;
+  Impl::count_diagonals(exec, crs, coordinates, samples, 1, in_full, std::min(most, most_of_dia), result);
   return result;
 }
 
