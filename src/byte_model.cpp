@@ -17,8 +17,8 @@ struct ByteModel::Kernel {
   double wait = 137;  ///< per entry of the row that ends last: the latency of its loads, of which several are
                       ///< in flight
   double cache_bytes_per_second = 48e9;  ///< bytes of sectors that reach one multiprocessor
-  /// On a host the memory time is multiplied by this factor. It is more than 1 for formats that store rows by
-  /// columns, because their products keep fewer loads in flight.
+  /// On a host the memory time is multiplied by this factor. It is more than 1 for blocks, and for formats
+  /// that store rows by columns, because their products keep fewer loads in flight.
   double host = 1;
 };
 

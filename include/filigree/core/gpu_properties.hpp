@@ -23,15 +23,17 @@ struct GpuProperties {
 /// The properties of the device of an execution space instance; none if that is no CUDA device.
 template <class ExecutionSpace>
 std::optional<GpuProperties> gpu_properties([[maybe_unused]] const ExecutionSpace& exec) {
+  std::optional<GpuProperties> result;
 #if defined(KOKKOS_ENABLE_CUDA)
   if constexpr (std::is_same<ExecutionSpace, Kokkos::Cuda>::value) {
     const auto& properties = exec.cuda_device_prop();
-    return GpuProperties{properties.multiProcessorCount,        properties.warpSize,
-                         properties.maxThreadsPerBlock,         properties.maxThreadsPerMultiProcessor,
-                         properties.maxBlocksPerMultiProcessor, static_cast<double>(properties.l2CacheSize)};
+    result =
+        GpuProperties{properties.multiProcessorCount,        properties.warpSize,
+                      properties.maxThreadsPerBlock,         properties.maxThreadsPerMultiProcessor,
+                      properties.maxBlocksPerMultiProcessor, static_cast<double>(properties.l2CacheSize)};
   }
 #endif
-  return std::nullopt;
+  return result;
 }
 
 }  // namespace Impl

@@ -23,7 +23,7 @@ struct EntrySamples {
   using member_type = typename policy_type::member_type;
   using Layout = StatisticsLayout;
   struct RecordCoordinates {};
-  /// Consecutive entries among which those of the sector of a sample are counted.
+  /// Number of consecutive entries in the set of a sector sample.
   static constexpr std::int64_t set_entries = 4096;
   /// Blocks are counted if the rows of a block row have at most this many entries on average.
   static constexpr std::int64_t longest_mean_row = 256;
@@ -83,8 +83,8 @@ struct EntrySamples {
     add(team, b, begin, count <= b * longest_mean_row ? count : 0, entry, b);
   }
 
-  /// Of the `length` entries from `begin` on, counts those in the same group of `width` columns as `entry`,
-  /// and adds 1 / count to a sum. A count of 0 adds 1.
+  /// The set has `length` entries from `begin` on. Counts its entries that lie in the same group of `width`
+  /// columns as `entry`, and adds 1 / count to a sum. A count of 0 adds 1.
   KOKKOS_INLINE_FUNCTION void add(const member_type& team, std::int64_t sum, std::int64_t begin,
                                   std::int64_t length, std::int64_t entry, std::int64_t width) const {
     // Columns are compared with the first column of the group, because a division per entry would take most

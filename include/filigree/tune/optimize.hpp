@@ -95,7 +95,8 @@ std::optional<any_matrix_t<Crs>> try_format(const ExecutionSpace& exec, const Cr
 }  // namespace Impl
 
 /// The predictions of the byte model for all variants of all formats, for a CRS matrix on the device of exec.
-/// The first of them is what optimize() converts to unless the conversion or a measurement shows otherwise.
+/// optimize() converts to the first of them unless its conversion or a measurement shows that another is
+/// better.
 ///
 /// Cost: matrix_statistics(), one read of the matrix if options.check_input is set, and device_speed() once
 /// per process. Fences. Throws like optimize().

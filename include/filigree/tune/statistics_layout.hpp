@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the kernels of matrix_statistics() have in common: where they write their counts and which samples
-// they take.
+// Shared by the kernels of matrix_statistics(): the layout of their counts and the choice of samples.
 #ifndef FILIGREE_TUNE_STATISTICS_LAYOUT_HPP
 #define FILIGREE_TUNE_STATISTICS_LAYOUT_HPP
 
