@@ -10,61 +10,53 @@
 
 namespace Filigree {
 
-/// What a kernel costs a multiprocessor, in nanoseconds.
+/// What a kernel costs. Times are nanoseconds of one multiprocessor.
 struct ByteModel::Kernel {
-  double warp;        ///< that a warp begins, finds its rows and stores their sums
-  double step;        ///< of a warp: an entry for each lane
-  double wait = 137;  ///< for an entry of the row that ends last: a load takes 600 to 700, six
-                      ///< are under way, then those of x
-  double cache_bytes_per_second = 48e9;  ///< of sectors that reach a multiprocessor
-  /// On a host, the time of its bytes is multiplied by this: rows stored by columns keep fewer loads in
-  /// flight. One core, bcsstk33 and qh1484 repeated to 20M entries: ELL 2.4 and 1.6 times Kokkos Kernels'
-  /// CRS, SELL 1.9 and 1.1; a 27-point grid 1.2 to 1.3.
+  double warp;        ///< per warp: to begin, find its rows and store their sums
+  double step;        ///< per step of a warp: one entry for each lane
+  double wait = 137;  ///< per entry of the row that ends last: the latency of its loads, of which several are
+                      ///< in flight
+  double cache_bytes_per_second = 48e9;  ///< bytes of sectors that reach one multiprocessor
+  /// On a host the memory time is multiplied by this factor. It is more than 1 for blocks, and for formats
+  /// that store rows by columns, because their products keep fewer loads in flight.
   double host = 1;
 };
 
-/// Fitted on an H200 at 1.755 GHz to products of double with cold caches, one set of figures a kernel and
-/// none a matrix: to half of a folder of 213 real matrices repeated to 20M entries and to 12 generated ones
-/// (filigree_select --all FOLDER), crs_one_lane, sell_sorted, jds, jds_ell and blocks then to all of them,
-/// bsr to the 25 of all that have blocks; crs_balanced and coo, since they are faster, to every second of all
-/// and the generated ones. Other types and other GPUs use them as they are.
+/// How these figures were fitted: see docs/performance.md, "Figures of the byte model".
 struct ByteModel::Kernels {
-  /// Kokkos Kernels' CRS, T lanes a row by the mean row.
+  /// The product of Kokkos Kernels. The mean row length decides the lanes per row.
   static constexpr Kernel kokkos_kernels = {63, 3.5, 191, 20e9};
   static constexpr Kernel crs_one_lane = {55, 6};
-  /// Rows begin and end inside of sectors, which are loaded for the part that is wanted.
+  /// Rows begin and end inside sectors, which are loaded whole for the part that a row needs.
   static constexpr Kernel crs_lanes = {65, 7.1, 116, 24e9};
-  /// Shares of the entries: a step multiplies and adds 32 of them.
+  /// Chunks of equally many entries: one step multiplies and adds 32 of them.
   static constexpr Kernel crs_balanced = {21.1, 16.7, 0, 41.5e9};
   static constexpr Kernel coo = {6.6, 27.6, 0, 41.7e9};
   static constexpr Kernel ell = {42, 9, 137, 48e9, 1.5};
   static constexpr Kernel ell_lanes = {66, 8.1, 163, 48e9, 1.5};
-  /// Asks for no lengths.
+  /// Reads no row lengths.
   static constexpr Kernel ellpack = {48, 3, 137, 54e9, 1.5};
   static constexpr Kernel sell = {57, 6.5, 137, 48e9, 1.5};
-  /// Loads a permutation, and stores sums where that says.
+  /// Reads the permutation and stores each sum in its matrix row.
   static constexpr Kernel sell_sorted = {63, 6.5, 137, 48e9, 1.5};
   static constexpr Kernel sell_lanes = {80, 8.1, 163, 48e9, 1.5};
   static constexpr Kernel jds = {30, 4, 250, 48e9, 1.5};
-  /// JDS with slices to look up.
+  /// JDS whose kernel looks up slices.
   static constexpr Kernel jds_ell = {71, 5.3, 230, 48e9, 1.5};
-  /// Loads of all diagonals are independent: few instructions a step.
+  /// The loads of all diagonals are independent, so that a step takes few instructions.
   static constexpr Kernel diagonals = {32, 0.6, 100};
-  /// On hosts 0.9 to 1.9 times as long for its bytes as CRS (7-point 64^3 of blocks of 4, a Xeon and an
-  /// EPYC).
   static constexpr Kernel blocks = {35, 6.2, 302, 29e9, 1.5};
-  /// Kokkos Kernels' BSR: a step is a line that the lanes of a warp touch, and a wait is for a block.
-  /// (That of 4.2 and newer.) On a host blocks of 2 to 8 took 1.8 to 1.1 times as long for their bytes as
-  /// CRS.
+  /// The product of Kokkos Kernels 4.2 and newer. A step is one cache line that the lanes of a warp touch; a
+  /// wait is for one block.
   static constexpr Kernel bsr = {14, 0.354, 553, 42e9, 1.5};
 };
 
 namespace {
 
-/// Of a launch and the end of a kernel.
+/// Seconds of the launch and the end of a kernel.
 constexpr double launch_seconds = 2.5e-6;
-/// Of rows that are far from each other lanes load permutation, lengths and x, and store y, in sectors of
-/// their own.
+/// Bytes of sectors per row that sorting moves away from its neighbours: the lanes load the permutation, the
+/// row length and x, and store y, each in a sector that no other lane uses.
 constexpr double sector_bytes_of_moved_row = 244;
 constexpr double warp_size = 32;
 constexpr double line_bytes = 128;
@@ -73,8 +65,8 @@ double rounded_up(double value, double multiple) {
   return std::ceil(value / multiple) * multiple;
 }
 
-/// The largest of three times, and up to 20 % more where they are near to each other: kernels hide most, but
-/// not all, of what takes less.
+/// The largest of three times, and up to 20 % more if they are about equal, because a kernel hides most but
+/// not all of the shorter times.
 double longest_of(double a, double b, double c) {
   const double most = std::max({a, b, c});
   if (most == 0) return 0;
@@ -84,19 +76,19 @@ double longest_of(double a, double b, double c) {
 
 }  // namespace
 
-/// The ELL part of a hybrid format, and what is beyond it.
+/// The ELL part of a hybrid format, and the excess entries.
 struct ByteModel::EllPart {
   double width = 0;
   double excess = 0;       ///< entries beyond the width
-  double excess_rows = 0;  ///< rows that have such
+  double excess_rows = 0;  ///< rows with excess entries
   double storage_bytes = 0;
 };
 
-/// What slices of sorted rows are like.
+/// The slices of 32 sorted rows.
 struct ByteModel::SortedRows {
-  double padding = 1;      ///< entries that they have room for, over those of the matrix
-  double short_part = 0;   ///< of the slices
-  double moved_bytes = 0;  ///< of sectors for rows that are far from each other
+  double padding = 1;      ///< stored elements per entry
+  double short_part = 0;   ///< fraction of the slices with short columns
+  double moved_bytes = 0;  ///< bytes of sectors for rows that lie far from their neighbours
 };
 
 ByteModel::ByteModel(const MatrixStatistics& statistics, const DeviceSpeed& speed, int scalar_bytes,
@@ -107,30 +99,32 @@ ByteModel::ByteModel(const MatrixStatistics& statistics, const DeviceSpeed& spee
       m_ordinal(ordinal_bytes),
       m_offset(offset_bytes),
       m_rows(static_cast<double>(statistics.rows)),
-      m_entries(static_cast<double>(statistics.entries)) {}
+      m_nnz(static_cast<double>(statistics.nnz)) {}
 
-/// x comes from memory once, or where the last cache does not keep it once for each million entries.
+/// Bytes of x from memory: all of x once or, if the last cache does not hold x, its sectors once per 2^20
+/// entries.
 double ByteModel::x_bytes() const {
   const double once = static_cast<double>(m_statistics.columns) * m_scalar;
-  return std::max(once, 32 * m_statistics.far_sectors_per_entry * m_entries);
+  return std::max(once, 32 * m_statistics.far_sectors_per_entry * m_nnz);
 }
 
-/// Of x to the multiprocessors.
+/// Bytes of the sectors of x that reach the multiprocessors.
 double ByteModel::x_sector_bytes() const {
-  return 32 * m_statistics.sectors_per_entry * m_entries;
+  return 32 * m_statistics.sectors_per_entry * m_nnz;
 }
 
-/// Bytes of the sectors that rows stored by columns, with so many lanes a row, have an entry in.
+/// Bytes of the sectors that contain an entry, for elements of element_bytes that are stored by columns with
+/// 2^log2_lanes lanes per row.
 double ByteModel::sector_bytes(double element_bytes, int log2_lanes) const {
   const double elements = 32 / element_bytes;
   const int w = std::clamp(static_cast<int>(std::lround(std::log2(elements))) - 2, 0, 3);
   const auto t = static_cast<std::size_t>(std::min(log2_lanes, w + 2));
-  // The table ends at sectors of four elements, where a complex<double> has two.
+  // The statistics begin with sectors of four elements. A sector has two elements of complex<double>.
   return 32 * std::max(1.0, 4 / elements) *
          static_cast<double>(m_statistics.group_steps[static_cast<std::size_t>(w)][t]);
 }
 
-/// Steps of all warps whose rows are as they are in the matrix.
+/// Steps of all warps if the rows are stored in the order of the matrix.
 double ByteModel::steps(int log2_lanes) const {
   return static_cast<double>(m_statistics.group_steps[3][static_cast<std::size_t>(log2_lanes)]);
 }
@@ -143,41 +137,44 @@ double ByteModel::seconds(const Kernel& kernel, const Work& work, bool with_vect
   const double busy = longest_of(memory, work.cache_bytes / (kernel.cache_bytes_per_second * all),
                                  1e-9 * (kernel.warp * work.warps + kernel.step * work.steps) / all);
   const double wait = 1e-9 * kernel.wait * work.longest_wait;
-  return (work.longest_begins ? std::hypot(busy, wait) : busy + wait) + launch_seconds;
+  return (work.longest_is_first ? std::hypot(busy, wait) : busy + wait) + launch_seconds;
 }
 
-/// A conversion, as reads of the CRS matrix and writes of the result; kernels that copy run at a third of the
-/// bandwidth, and allocations take a part of a millisecond.
-double ByteModel::conversion(double reads, double storage_bytes) const {
+/// Seconds of a conversion that reads the CRS matrix `reads` times and writes the result. The kernels that
+/// copy reach a third of the bandwidth, and allocations take a constant time.
+double ByteModel::conversion_seconds(double reads, double storage_bytes) const {
   return (reads * crs_bytes() + 3 * storage_bytes) / m_speed.read_bandwidth + 100e-6;
 }
 
-/// A product by shares. Rows without entries are scaled by a second kernel, but for small matrices, which
-/// reads a list of them; it and the first one write the sectors of y that have rows of both in parts.
-Prediction ByteModel::by_chunks(const Kernel& kernel, double matrix_bytes, double conversion_reads) const {
+Prediction ByteModel::predict_kernel(const Kernel& kernel, const Work& work, double storage_bytes,
+                                     double conversion_reads) const {
+  const double conversion = conversion_seconds(conversion_reads, storage_bytes);
+  return {storage_bytes, m_nnz == 0 ? 0 : seconds(kernel, work), conversion};
+}
+
+/// A product whose teams take chunks of equally many entries. For large matrices a second kernel scales the
+/// rows without entries, whose list it reads. A sector of y with rows of both kernels is written twice, in
+/// parts.
+Prediction ByteModel::predict_chunks(const Kernel& kernel, double matrix_bytes,
+                                     double conversion_reads) const {
   const double empty_rows = static_cast<double>(m_statistics.empty_rows);
   const double parts = 64 * std::min(empty_rows, m_rows * m_scalar / 32);
   Work work;
   work.cache_bytes = matrix_bytes + x_sector_bytes();
   work.bytes = matrix_bytes + parts;
   work.warps = m_rows / warp_size;
-  work.steps = m_entries / warp_size;
-  Prediction result = prediction(kernel, work, matrix_bytes, conversion_reads);
+  work.steps = m_nnz / warp_size;
+  Prediction result = predict_kernel(kernel, work, matrix_bytes, conversion_reads);
   constexpr std::int64_t small = Impl::ChunkLaunch<Kokkos::DefaultExecutionSpace>::most_aligned;
-  if (empty_rows > 0 && m_statistics.entries > small) {
+  if (empty_rows > 0 && m_statistics.nnz > small) {
     if (m_speed.gpu.multiprocessors > 0) result.seconds += launch_seconds;
     result.seconds += (empty_rows * m_ordinal + parts) / m_speed.read_bandwidth;
   }
   return result;
 }
 
-Prediction ByteModel::prediction(const Kernel& kernel, const Work& work, double storage_bytes,
-                                 double conversion_reads) const {
-  if (m_entries == 0) return {storage_bytes, 0, conversion(conversion_reads, storage_bytes)};
-  return {storage_bytes, seconds(kernel, work), conversion(conversion_reads, storage_bytes)};
-}
-
-/// Kokkos Kernels' product, the lanes of a row chosen by the mean row. It is not converted.
+/// The product of Kokkos Kernels, which chooses the lanes per row by the mean row length. Nothing is
+/// converted.
 Prediction ByteModel::predict(const CrsOptions&) const {
   int log2_lanes = 0;
   while (log2_lanes < 5 && 6 * (1 << log2_lanes) < m_statistics.mean_row())
@@ -188,16 +185,16 @@ Prediction ByteModel::predict(const CrsOptions&) const {
   work.warps = m_rows / warp_size * (1 << log2_lanes);
   work.steps = steps(log2_lanes);
   work.longest_wait = std::ceil(static_cast<double>(m_statistics.longest_row) / (1 << log2_lanes));
-  Prediction result = prediction(Kernels::kokkos_kernels, work, crs_bytes(), 0);
+  Prediction result = predict_kernel(Kernels::kokkos_kernels, work, crs_bytes(), 0);
   result.conversion_seconds = 0;
   return result;
 }
 
 Prediction ByteModel::predict(const WrappedCrsOptions& options) const {
   if (options.kernel == CrsKernel::balanced) {
-    Prediction result = by_chunks(Kernels::crs_balanced, crs_bytes(), 0);
-    // Its shares are found, nothing is copied.
-    result.conversion_seconds = conversion(0.3, 0);
+    Prediction result = predict_chunks(Kernels::crs_balanced, crs_bytes(), 0);
+    // The conversion finds the chunks and copies nothing.
+    result.conversion_seconds = conversion_seconds(0.3, 0);
     return result;
   }
   Impl::check_lanes_per_row("Filigree::ByteModel::predict", options.lanes_per_row);
@@ -209,20 +206,20 @@ Prediction ByteModel::predict(const WrappedCrsOptions& options) const {
   work.longest_wait = std::ceil(static_cast<double>(m_statistics.longest_row) / options.lanes_per_row);
   Prediction result;
   if (log2_lanes == 0) {
-    // A lane takes one entry of a sector at a time, and the longer the rows are the less of them the caches
-    // keep till the next.
+    // A lane reads one entry of a sector at a time. The longer the rows are, the more sectors leave the cache
+    // before the lane reads their next entry.
     work.cache_bytes = work.bytes * std::clamp(m_statistics.mean_row() / 3.3, 1.0, 4.6) + x_sector_bytes();
-    result = prediction(Kernels::crs_one_lane, work, crs_bytes(), 0);
+    result = predict_kernel(Kernels::crs_one_lane, work, crs_bytes(), 0);
   } else {
     work.cache_bytes = work.bytes + x_sector_bytes();
-    result = prediction(Kernels::crs_lanes, work, crs_bytes(), 0);
+    result = predict_kernel(Kernels::crs_lanes, work, crs_bytes(), 0);
   }
   result.conversion_seconds = 0;
   return result;
 }
 
 Prediction ByteModel::predict(const CooOptions&) const {
-  return by_chunks(Kernels::coo, (entry_bytes() + m_ordinal) * m_entries, 2);
+  return predict_chunks(Kernels::coo, (entry_bytes() + m_ordinal) * m_nnz, 2);
 }
 
 Prediction ByteModel::predict(const EllOptions& options) const {
@@ -240,98 +237,108 @@ Prediction ByteModel::predict(const EllOptions& options) const {
         std::min(all, sector_bytes(m_scalar, log2_lanes) + sector_bytes(m_ordinal, log2_lanes)) + lengths;
     work.steps = steps(log2_lanes);
     work.cache_bytes = work.bytes + x_sector_bytes();
-    return prediction(log2_lanes == 0 ? Kernels::ell : Kernels::ell_lanes, work, all + lengths, 2);
+    return predict_kernel(log2_lanes == 0 ? Kernels::ell : Kernels::ell_lanes, work, all + lengths, 2);
   }
   // ELLPACK reads its padding.
   work.bytes = all;
   work.steps = work.warps * work.longest_wait;
   work.cache_bytes = work.bytes + x_sector_bytes();
-  return prediction(Kernels::ellpack, work, all, 2);
+  return predict_kernel(Kernels::ellpack, work, all, 2);
 }
 
 Prediction ByteModel::predict(const SellOptions& options) const {
   Impl::check_sell_options("Filigree::ByteModel::predict", options);
-  if (options.one_length_per_slice) return of_sorted_rows(Kernels::jds_ell);
+  if (options.one_length_per_slice) return predict_sorted_rows(Kernels::jds_ell);
   const int log2_lanes = Impl::log2_of(options.lanes_per_row);
   const bool sorted = options.sorting_window != 1;
   const double slices = std::ceil(m_rows / options.slice_height);
   const SortedRows rows = sorted_rows(options.sorting_window, log2_lanes);
-  const double room = rows.padding * m_entries;
+  const double elements = rows.padding * m_nnz;
   const double column_bytes =
       options.short_columns ? m_ordinal - rows.short_part * (m_ordinal - 2) : m_ordinal;
   Work work;
-  work.bytes = room * (m_scalar + column_bytes) + (sorted ? m_rows * m_ordinal : 0) +
+  work.bytes = elements * (m_scalar + column_bytes) + (sorted ? m_rows * m_ordinal : 0) +
                slices * (8 + m_ordinal + (options.short_columns ? 8 + m_ordinal : 0));
   work.cache_bytes = work.bytes + x_sector_bytes() + rows.moved_bytes;
   work.warps = m_rows / warp_size * (1 << log2_lanes);
-  work.steps = room / warp_size;
+  work.steps = elements / warp_size;
   work.longest_wait = std::ceil(static_cast<double>(m_statistics.longest_row) / options.lanes_per_row);
   const double reads = (options.short_columns ? 3 : 2) + (sorted ? 1 : 0);
-  const Kernel& row = sorted ? Kernels::sell_sorted : Kernels::sell;
-  return prediction(log2_lanes == 0 ? row : Kernels::sell_lanes, work, work.bytes, reads);
+  const Kernel& one_lane = sorted ? Kernels::sell_sorted : Kernels::sell;
+  return predict_kernel(log2_lanes == 0 ? one_lane : Kernels::sell_lanes, work, work.bytes, reads);
 }
 
-/// The part of the rows that sorting as a whole takes from the neighbours of their sectors. Some have a
-/// sector to themselves anyway.
+/// The fraction of the rows that sorting the whole matrix separates from the neighbours in their sector of y.
+/// The first row of each sector has no neighbour to lose.
 double ByteModel::moved_rows() const {
   return std::max(0.0, m_statistics.moved_rows - m_scalar / 32);
 }
 
-/// Slices of 32 rows sorted in windows, of which the model knows those of 1, of 64 to 4096 and of all rows,
-/// whose lengths were counted.
-ByteModel::SortedRows ByteModel::sorted_rows(std::int64_t window, int log2_lanes) const {
-  if (m_entries == 0) return {};
-  const auto t = static_cast<std::size_t>(log2_lanes);
-  // The width of a slice is rounded up to the lanes, about as in the smallest windows.
+ByteModel::SortedRows ByteModel::unsorted_rows(int log2_lanes) const {
+  // Slice widths are rounded up to the lanes per row. This adds about as much as in the smallest windows.
   const auto& smallest = m_statistics.sorted_padding[0];
-  const SortedRows unsorted = {m_statistics.sell_padding() + smallest[t] - smallest[0],
-                               m_statistics.short_slices, 0};
-  const auto of_samples = [&](int w) {
-    const double part = (w + 1.0) / MatrixStatistics::sorted_windows;
-    return SortedRows{m_statistics.sorted_padding[static_cast<std::size_t>(w)][t],
-                      unsorted.short_part + part * (m_statistics.sorted_short_slices - unsorted.short_part),
-                      0};
-  };
-  constexpr int last = MatrixStatistics::sorted_windows - 1;
-  const auto of_all = [&]() {
-    const std::vector<std::int64_t>& reaching = m_statistics.rows_reaching;
-    const double lanes = 1 << log2_lanes;
-    double room = 0;
-    double uncounted = m_entries;
-    for (std::size_t k = 1; k + 1 < reaching.size(); ++k) {
-      const double rows = static_cast<double>(reaching[k]);
-      if ((k - 1) % (std::size_t(1) << t) == 0) room += lanes * rounded_up(rows, warp_size);
-      uncounted -= rows;
-    }
-    // Of the rows past the last length that was counted only the longest is known, which widens its slice.
-    const double past = rounded_up(static_cast<double>(m_statistics.longest_row), lanes) -
-                        rounded_up(static_cast<double>(reaching.size() - 2), lanes);
-    return SortedRows{
-        (room + std::max(uncounted, warp_size * past)) / m_entries,
-        m_statistics.columns <= 65535 ? 1 : m_statistics.sorted_short_slices * (1 - moved_rows()),
-        sector_bytes_of_moved_row * moved_rows() * m_rows};
-  };
+  return {m_statistics.sell_padding() + smallest[static_cast<std::size_t>(log2_lanes)] - smallest[0],
+          m_statistics.short_slices, 0};
+}
+
+/// Rows sorted in windows of 64 << size rows, as the statistics sampled them. The fraction of short slices is
+/// known for unsorted rows and for the largest windows, and interpolated between them.
+ByteModel::SortedRows ByteModel::rows_in_sampled_windows(int size, int log2_lanes) const {
+  const double part = (size + 1.0) / MatrixStatistics::sorted_windows;
+  const double unsorted = m_statistics.short_slices;
+  return {m_statistics.sorted_padding[static_cast<std::size_t>(size)][static_cast<std::size_t>(log2_lanes)],
+          unsorted + part * (m_statistics.sorted_short_slices - unsorted), 0};
+}
+
+/// All rows sorted by length. Their padding follows from the row lengths, which are all counted.
+ByteModel::SortedRows ByteModel::rows_sorted_as_a_whole(int log2_lanes) const {
+  const std::vector<std::int64_t>& reaching = m_statistics.rows_reaching;
+  const double lanes = 1 << log2_lanes;
+  double elements = 0;
+  double uncounted = m_nnz;
+  for (std::size_t k = 1; k + 1 < reaching.size(); ++k) {
+    const double rows = static_cast<double>(reaching[k]);
+    if ((k - 1) % (std::size_t(1) << log2_lanes) == 0) elements += lanes * rounded_up(rows, warp_size);
+    uncounted -= rows;
+  }
+  // Of the rows beyond the last counted length only the longest is known. It widens its slice.
+  const double wider = rounded_up(static_cast<double>(m_statistics.longest_row), lanes) -
+                       rounded_up(static_cast<double>(reaching.size() - 2), lanes);
+  return {(elements + std::max(uncounted, warp_size * wider)) / m_nnz,
+          m_statistics.columns <= 65535 ? 1 : m_statistics.sorted_short_slices * (1 - moved_rows()),
+          sector_bytes_of_moved_row * moved_rows() * m_rows};
+}
+
+/// Slices of 32 rows sorted in windows. Windows of 1, of 64 to 4096 and of all rows are known; others are
+/// interpolated.
+ByteModel::SortedRows ByteModel::sorted_rows(std::int64_t window, int log2_lanes) const {
+  if (m_nnz == 0) return {};
   const auto between = [](const SortedRows& p, const SortedRows& q, double part) {
     return SortedRows{p.padding + part * (q.padding - p.padding),
                       p.short_part + part * (q.short_part - p.short_part),
                       p.moved_bytes + part * (q.moved_bytes - p.moved_bytes)};
   };
-  const bool all_rows = window == 0 || static_cast<double>(window) >= m_rows;
-  // One window of samples has them all.
-  if (all_rows) return m_rows <= SellOptions::sorted_window ? of_samples(last) : of_all();
-  // Windows of 64 << w rows are at w + 1, as those of 32 are a slice, which sorting changes nothing about.
+  constexpr int last = MatrixStatistics::sorted_windows - 1;
+  if (window == 0 || static_cast<double>(window) >= m_rows)
+    // If the matrix fits in one sampled window, that sample has all rows.
+    return m_rows <= SellOptions::sorted_window ? rows_in_sampled_windows(last, log2_lanes)
+                                                : rows_sorted_as_a_whole(log2_lanes);
+  // On this scale a window of 32 rows is at 0, because sorting inside a slice changes nothing, and a window
+  // of 64 << size rows is at size + 1.
   const double at = std::log2(std::max(static_cast<double>(window), warp_size) / warp_size);
-  if (at == 0) return unsorted;
+  if (at == 0) return unsorted_rows(log2_lanes);
   if (at > last + 1) {
     const double all = std::log2(m_rows / warp_size);
-    return between(of_samples(last), of_all(), (at - last - 1) / (all - last - 1));
+    return between(rows_in_sampled_windows(last, log2_lanes), rows_sorted_as_a_whole(log2_lanes),
+                   (at - last - 1) / (all - last - 1));
   }
   const int larger = static_cast<int>(std::ceil(at)) - 1;
-  return between(larger == 0 ? unsorted : of_samples(larger - 1), of_samples(larger), at - larger);
+  return between(larger == 0 ? unsorted_rows(log2_lanes) : rows_in_sampled_windows(larger - 1, log2_lanes),
+                 rows_in_sampled_windows(larger, log2_lanes), at - larger);
 }
 
-/// Rows sorted as a whole: those of one length are neighbours, from all over the matrix.
-Prediction ByteModel::of_sorted_rows(const Kernel& kernel) const {
+/// JDS and JDS-ELL: all rows are sorted by length, so that rows from all over the matrix become neighbours.
+Prediction ByteModel::predict_sorted_rows(const Kernel& kernel) const {
   const std::vector<std::int64_t>& reaching = m_statistics.rows_reaching;
   double counted = 0;
   double steps = 0;
@@ -340,26 +347,26 @@ Prediction ByteModel::of_sorted_rows(const Kernel& kernel) const {
     steps += std::ceil(static_cast<double>(reaching[k]) / warp_size);
   }
   Work work;
-  work.bytes = entry_bytes() * m_entries + m_rows * m_ordinal;
+  work.bytes = entry_bytes() * m_nnz + m_rows * m_ordinal;
   work.cache_bytes = work.bytes + x_sector_bytes() + (61 + sector_bytes_of_moved_row * moved_rows()) * m_rows;
   work.warps = m_rows / warp_size;
-  work.steps = steps + std::max(0.0, m_entries - counted) / warp_size;
+  work.steps = steps + std::max(0.0, m_nnz - counted) / warp_size;
   work.longest_wait = static_cast<double>(m_statistics.longest_row);
-  work.longest_begins = true;
-  return prediction(kernel, work, work.bytes, 9);
+  work.longest_is_first = true;
+  return predict_kernel(kernel, work, work.bytes, 9);
 }
 
 Prediction ByteModel::predict(const JdsOptions&) const {
-  return of_sorted_rows(Kernels::jds);
+  return predict_sorted_rows(Kernels::jds);
 }
 
-/// The ELL part that a rule gives; bytes(width, entries beyond, rows beyond) is what the matrix takes.
+/// The ELL part that a rule chooses. bytes(part) is the size of the hybrid matrix with an ELL part.
 template <class Bytes>
 ByteModel::EllPart ByteModel::ell_part(HybridWidth rule, std::int64_t width, const Bytes& bytes) const {
   Impl::check_hybrid_width("Filigree::ByteModel::predict", rule, width);
   const std::vector<std::int64_t>& reaching = m_statistics.rows_reaching;
   std::vector<double> beyond(reaching.size() - 1);
-  beyond[0] = m_entries;
+  beyond[0] = m_nnz;
   for (std::size_t k = 1; k < beyond.size(); ++k)
     beyond[k] = beyond[k - 1] - static_cast<double>(reaching[k]);
   const auto part = [&](std::int64_t k) {
@@ -367,7 +374,8 @@ ByteModel::EllPart ByteModel::ell_part(HybridWidth rule, std::int64_t width, con
     EllPart result;
     result.width = static_cast<double>(k);
     result.excess = beyond[at];
-    // Of the rows past the last length that was counted all but this is known.
+    // At the last counted length the number of longer rows is not known; the rows of that length or more
+    // stand for them.
     const bool is_last = at + 2 == reaching.size() && k < m_statistics.longest_row;
     result.excess_rows = static_cast<double>(reaching[is_last ? at : at + 1]);
     result.storage_bytes = result.width * rounded_up(m_rows, 16) * entry_bytes() + m_rows * m_ordinal;
@@ -376,7 +384,7 @@ ByteModel::EllPart ByteModel::ell_part(HybridWidth rule, std::int64_t width, con
   const EllPart best = part(Impl::hybrid_width(
       rule, width, reaching, [&](std::int64_t k) { return bytes(part(k)); },
       [&](std::int64_t k) { return part(k).storage_bytes; }));
-  // Of the widths past the last length that was counted only that of the longest row is tried.
+  // Of the widths beyond the last counted length only the longest row is tried.
   EllPart whole = part(0);
   whole.width = static_cast<double>(m_statistics.longest_row);
   whole.excess = whole.excess_rows = 0;
@@ -384,12 +392,12 @@ ByteModel::EllPart ByteModel::ell_part(HybridWidth rule, std::int64_t width, con
   return rule == HybridWidth::least_bytes && bytes(whole) < bytes(best) ? whole : best;
 }
 
-/// Of the ELL part, as of ELL.
-ByteModel::Work ByteModel::work_of(const EllPart& part) const {
+/// The work of the kernel for the ELL part.
+ByteModel::Work ByteModel::ell_work(const EllPart& part) const {
   Work work;
   work.bytes = std::min(sector_bytes(m_scalar, 0) + sector_bytes(m_ordinal, 0) + m_rows * m_ordinal,
                         part.storage_bytes);
-  work.cache_bytes = work.bytes + x_sector_bytes() * (1 - part.excess / m_entries);
+  work.cache_bytes = work.bytes + x_sector_bytes() * (1 - part.excess / m_nnz);
   work.warps = m_rows / warp_size;
   work.steps = std::min(steps(0), part.width * work.warps);
   work.longest_wait = std::min(part.width, static_cast<double>(m_statistics.longest_row));
@@ -402,14 +410,14 @@ Prediction ByteModel::predict(const HybOptions& options) const {
     return one.storage_bytes + one.excess * coo_entry;
   });
   Prediction result =
-      prediction(Kernels::ell, work_of(part), part.storage_bytes + part.excess * coo_entry, 5);
+      predict_kernel(Kernels::ell, ell_work(part), part.storage_bytes + part.excess * coo_entry, 5);
   if (part.excess > 0) {
     Work coo;
     coo.bytes = part.excess * coo_entry;
-    coo.cache_bytes = coo.bytes + x_sector_bytes() * part.excess / m_entries;
+    coo.cache_bytes = coo.bytes + x_sector_bytes() * part.excess / m_nnz;
     coo.warps = part.excess_rows / warp_size;
     coo.steps = part.excess / warp_size;
-    // The rows that are cut are joined by a launch of their own.
+    // A launch of its own adds up the cut rows.
     if (m_speed.gpu.multiprocessors > 0) result.seconds += launch_seconds;
     result.seconds += seconds(Kernels::coo, coo, false);
   }
@@ -417,26 +425,26 @@ Prediction ByteModel::predict(const HybOptions& options) const {
 }
 
 Prediction ByteModel::predict(const HecOptions& options) const {
-  const double rest_row = m_ordinal + m_offset;
+  const double bytes_per_excess_row = m_ordinal + m_offset;
   const auto bytes = [&](const EllPart& one) {
-    return one.storage_bytes + one.excess * entry_bytes() + one.excess_rows * rest_row;
+    return one.storage_bytes + one.excess * entry_bytes() + one.excess_rows * bytes_per_excess_row;
   };
   const EllPart part = ell_part(options.width_rule, options.width, bytes);
-  Prediction result = prediction(Kernels::ell, work_of(part), bytes(part), 5);
+  Prediction result = predict_kernel(Kernels::ell, ell_work(part), bytes(part), 5);
   if (part.excess > 0) {
-    // Rows that excess are lanes of warps of their own, which read both parts an entry at a time: where
-    // they are far from each other a sector has one entry of the ELL part, and the rest begins and ends
-    // inside of sectors.
-    const double mean_rest = part.excess / part.excess_rows;
-    const double apart = std::clamp(m_rows / part.excess_rows, 1.0, 4.0);
+    // Warps of their own multiply the rows with excess entries, one lane per row, and read both parts of
+    // these rows. If such rows lie far apart, a sector of the ELL part has one entry of them. The excess
+    // entries of a row begin and end inside sectors.
+    const double mean_excess = part.excess / part.excess_rows;
+    const double entries_apart = std::clamp(m_rows / part.excess_rows, 1.0, 4.0);
     Work rest;
     rest.bytes = part.excess * entry_bytes();
-    rest.cache_bytes = rest.bytes * std::clamp(mean_rest / 3.3, 1.0, 4.6) +
-                       part.excess_rows * (96 + part.width * entry_bytes() * apart) +
-                       x_sector_bytes() * part.excess / m_entries;
+    rest.cache_bytes = rest.bytes * std::clamp(mean_excess / 3.3, 1.0, 4.6) +
+                       part.excess_rows * (96 + part.width * entry_bytes() * entries_apart) +
+                       x_sector_bytes() * part.excess / m_nnz;
     rest.warps = part.excess_rows / warp_size;
-    // The longest of 32 rows is a few times the mean.
-    rest.steps = rest.warps * (part.width + 3 * mean_rest);
+    // The longest of 32 rows has a few times the mean number of excess entries.
+    rest.steps = rest.warps * (part.width + 3 * mean_excess);
     rest.longest_wait = std::min(static_cast<double>(m_statistics.longest_row) - part.width,
                                  static_cast<double>(options.long_row));
     result.seconds += seconds(Kernels::crs_one_lane, rest, false);
@@ -444,11 +452,12 @@ Prediction ByteModel::predict(const HecOptions& options) const {
   return result;
 }
 
-/// A lane goes through all diagonals of its row. Without a number of these there is no prediction.
-Prediction ByteModel::of_diagonals(int block_size) const {
+/// CDS and DIA: one lane per row, which multiplies all diagonals of its row. If the number of diagonals is
+/// unknown there is no prediction.
+Prediction ByteModel::predict_diagonals(int block_size) const {
   if (block_size < 1 || block_size > MatrixStatistics::largest_block) return {};
   const auto b = static_cast<std::size_t>(block_size);
-  if (m_statistics.diagonals[b] == 0 && m_entries > 0) return {};
+  if (m_statistics.diagonals[b] == 0 && m_nnz > 0) return {};
   const double diagonals = static_cast<double>(m_statistics.diagonals[b]) * block_size;
   Work work;
   work.bytes = diagonals * m_rows * m_scalar;
@@ -456,23 +465,23 @@ Prediction ByteModel::of_diagonals(int block_size) const {
   work.warps = m_rows / warp_size;
   work.steps = diagonals * work.warps;
   work.longest_wait = diagonals;
-  return prediction(Kernels::diagonals, work, work.bytes, 2);
+  return predict_kernel(Kernels::diagonals, work, work.bytes, 2);
 }
 
 Prediction ByteModel::predict(const DiaOptions&) const {
-  return of_diagonals(1);
+  return predict_diagonals(1);
 }
 
 Prediction ByteModel::predict(const CdsOptions& options) const {
-  return of_diagonals(options.block_size);
+  return predict_diagonals(options.block_size);
 }
 
 Prediction ByteModel::predict(const BellOptions& options) const {
-  if (options.block_size < 1 || options.block_size > Impl::largest_compiled_block_size) return {};
+  if (options.block_size < 1 || options.block_size > BellOptions::largest_block_size) return {};
   const auto size = static_cast<std::size_t>(options.block_size);
   const double b = options.block_size;
   const double fill = m_statistics.block_fill[size];
-  // As many blocks a row as the longest row has, if its blocks fill like the others.
+  // The width of a block row follows from the longest row, if its blocks are as full as the others.
   const double width = fill > 0 ? std::ceil(static_cast<double>(m_statistics.longest_row) / (b * fill)) : 0;
   const double block_rows = std::ceil(m_rows / b);
   Work work;
@@ -481,12 +490,12 @@ Prediction ByteModel::predict(const BellOptions& options) const {
   work.warps = m_rows / warp_size;
   work.steps = work.warps * width * b;
   work.longest_wait = width;
-  return prediction(Kernels::blocks, work, work.bytes, 12);
+  return predict_kernel(Kernels::blocks, work, work.bytes, 12);
 }
 
-/// Kokkos Kernels' product, a lane a row, which loads the values of its blocks one after the other: what a
-/// load of a warp takes is a turn of the cache for each 128-byte line that its lanes touch. Blocks of 1 are
-/// multiplied as CRS.
+/// The product of Kokkos Kernels, one lane per row. A lane loads the values of its blocks one after the
+/// other, so that each load of a warp takes one cache access per 128-byte line that its lanes touch. Blocks
+/// of size 1 are multiplied as CRS.
 Prediction ByteModel::predict(const BsrOptions& options) const {
   const std::int64_t b = options.block_size;
   if (b < 1 || b > MatrixStatistics::largest_block || m_statistics.rows % b != 0 ||
@@ -494,16 +503,16 @@ Prediction ByteModel::predict(const BsrOptions& options) const {
     return {};
   if (b == 1) {
     Prediction result = predict(CrsOptions());
-    result.conversion_seconds = conversion(6, result.storage_bytes);
+    result.conversion_seconds = conversion_seconds(6, result.storage_bytes);
     return result;
   }
   const double size = static_cast<double>(b);
   const double fill = m_statistics.block_fill[static_cast<std::size_t>(b)];
-  const double blocks = fill > 0 ? m_entries / (size * size * fill) : 0;
+  const double blocks = fill > 0 ? m_nnz / (size * size * fill) : 0;
   const double block_bytes = size * size * m_scalar;
   const double block_lines = block_bytes / line_bytes;
   const bool is_aligned = std::fmod(block_bytes, line_bytes) == 0 || std::fmod(line_bytes, block_bytes) == 0;
-  // Of the values of a block, of x for it and of its column.
+  // Lines of the values of a block, of x and of the block column.
   const double lines =
       std::min(size, is_aligned ? std::max(1.0, block_lines) : 1 + block_lines) + 1 + 1 / size;
   Work work;
@@ -512,7 +521,7 @@ Prediction ByteModel::predict(const BsrOptions& options) const {
   work.warps = m_rows / warp_size;
   work.steps = blocks * size * lines;
   work.longest_wait = fill > 0 ? static_cast<double>(m_statistics.longest_row) / (size * fill) : 0;
-  return prediction(Kernels::bsr, work, work.bytes, 6);
+  return predict_kernel(Kernels::bsr, work, work.bytes, 6);
 }
 
 }  // namespace Filigree

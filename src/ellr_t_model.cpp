@@ -13,7 +13,7 @@ namespace {
 constexpr int warp_size = 32;
 constexpr int half_warp = warp_size / 2;
 
-/// The lanes of a team that lets a multiprocessor have all its lanes under way.
+/// The smallest team with which all lanes of a multiprocessor can be resident.
 int least_lanes_per_team(const GpuShape& gpu) {
   int lanes = warp_size;
   while (lanes * gpu.teams_per_multiprocessor < gpu.lanes_per_multiprocessor)
@@ -25,18 +25,19 @@ void check(const GpuShape& gpu) {
   if (gpu.multiprocessors < 1 || gpu.warp_size != warp_size || gpu.teams_per_multiprocessor < 1 ||
       gpu.lanes_per_multiprocessor < warp_size || gpu.most_lanes_per_team < least_lanes_per_team(gpu))
     Impl::fail<std::invalid_argument>(
-        "Filigree::ellr_t_costs: the GPU has ", gpu.multiprocessors, " multiprocessors, warps of ",
-        gpu.warp_size, " lanes, teams of at most ", gpu.most_lanes_per_team, " and a multiprocessor at most ",
+        "Filigree::ellr_t_costs: the GPU has ", gpu.multiprocessors, " multiprocessors, ", gpu.warp_size,
+        " lanes per warp, at most ", gpu.most_lanes_per_team, " lanes per team, and at most ",
         gpu.lanes_per_multiprocessor, " lanes in ", gpu.teams_per_multiprocessor,
-        " teams; there must be at least one multiprocessor, warps of 32 lanes, and teams that fill it.");
+        " teams per multiprocessor. There must be at least one multiprocessor, warps of 32 lanes, and teams "
+        "that can fill a multiprocessor.");
 }
 
 std::int64_t warps_of(std::size_t rows, int lanes_per_row) {
   return (static_cast<std::int64_t>(rows) * lanes_per_row + warp_size - 1) / warp_size;
 }
 
-/// Equation 3: for each warp, what its two halves wait for. With 32 lanes a row both halves have the same
-/// row, each a half of its entries.
+/// Equation 3: for each warp, the sum of the waits of its two halves. With 32 lanes per row each half
+/// multiplies half of the entries of the same row.
 std::vector<std::int64_t> half_warp_waits(const std::vector<std::int64_t>& row_lengths, int lanes_per_row) {
   std::vector<std::int64_t> waits(static_cast<std::size_t>(warps_of(row_lengths.size(), lanes_per_row)));
   const auto rows = static_cast<std::int64_t>(row_lengths.size());
@@ -53,14 +54,14 @@ std::vector<std::int64_t> half_warp_waits(const std::vector<std::int64_t>& row_l
   return waits;
 }
 
-/// What a warp does, for the model of sectors.
+/// The work of a warp, for EllrTModel::sectors.
 struct WarpWork {
-  std::int64_t steps = 0;    ///< entries of the lane that has most
-  std::int64_t sectors = 0;  ///< of values and columns
+  std::int64_t steps = 0;    ///< entries of the busiest lane
+  std::int64_t sectors = 0;  ///< sectors of values and column indices
 };
 
-/// The work of the warp whose first lane is the given one. Four lanes share a sector of values, eight one of
-/// columns.
+/// The work of the warp that begins with the given lane. A sector has the values of four lanes or the column
+/// indices of eight lanes.
 WarpWork warp_work(const std::vector<std::int64_t>& row_lengths, int lanes_per_row, std::int64_t first_lane) {
   constexpr int lanes_per_value_sector = 4;
   WarpWork result;
@@ -80,30 +81,31 @@ WarpWork warp_work(const std::vector<std::int64_t>& row_lengths, int lanes_per_r
   return result;
 }
 
-/// Figures of an H200, kernels of this library, products of double with cold caches (filigree_ellrt --all on
-/// matrices repeated to 20M entries). In cycles of one multiprocessor:
-/// a warp whose lanes have a row each, or share one and add up, from T = 4 to 32 on matrices of short rows;
+// Figures of EllrTModel::sectors in cycles of one multiprocessor. How they were measured: see
+// docs/performance.md, "Figures of the ELLR-T model".
+
+/// Cycles per warp, with one lane per row, and with several lanes per row that add up their sums.
 constexpr double cycles_of_warp = 40;
 constexpr double cycles_of_shared_warp = 97;
-/// a step of it, from rows of 45 entries with T = 8 and 16;
+/// Cycles per step of a warp.
 constexpr double cycles_of_step = 14;
-/// a sector: 4302 GB/s of 132 multiprocessors at 1.755 GHz;
+/// Cycles per 32-byte sector that is loaded from memory: a multiprocessor loads 18.6 bytes per cycle.
 constexpr double cycles_of_sector = 32 / 18.6;
-/// x, whose sectors the row lengths do not tell: 1 byte an entry, as caches hold most of it;
+/// Sectors of x per entry. They do not follow from the row lengths; caches hold most of x.
 constexpr double sectors_of_x = 0.03;
-/// a team that begins;
+/// Cycles per team.
 constexpr double cycles_of_team = 40;
-/// a load that nothing hides. A lane has six entries under way, waits for them and then for x.
+/// Cycles of a load that nothing hides. A lane loads six entries at once, waits for them and then for x.
 constexpr double cycles_of_wait = 500;
-constexpr double steps_under_way = 6;
+constexpr double steps_in_flight = 6;
 
-/// The part of the speed that the lanes under way reach: teams of more than 256 lanes have kernels with more
-/// registers, of which a multiprocessor has room for 1024 lanes in place of 1280.
+/// The fraction of the speed that a team size reaches. Kernels for teams of more than 256 lanes use more
+/// registers, so that fewer lanes are resident on a multiprocessor.
 double speed_of_team(int lanes_per_team) {
   return lanes_per_team > 256 ? 0.8 : 1;
 }
 
-double sectors_cost(const WarpWork& all, std::int64_t warps, std::int64_t entries, std::int64_t longest,
+double sectors_cost(const WarpWork& all, std::int64_t warps, std::int64_t nnz, std::int64_t longest,
                     int lanes_per_row, int lanes_per_team, const GpuShape& gpu) {
   const double per_warp = (lanes_per_row > 1 ? cycles_of_shared_warp : cycles_of_warp) +
                           cycles_of_team * warp_size / lanes_per_team;
@@ -111,14 +113,13 @@ double sectors_cost(const WarpWork& all, std::int64_t warps, std::int64_t entrie
       (per_warp * static_cast<double>(warps) + cycles_of_step * static_cast<double>(all.steps)) /
       gpu.multiprocessors;
   const double memory = cycles_of_sector *
-                        (static_cast<double>(all.sectors) + sectors_of_x * static_cast<double>(entries)) /
+                        (static_cast<double>(all.sectors) + sectors_of_x * static_cast<double>(nnz)) /
                         gpu.multiprocessors;
-  const double waits = 2 * std::ceil(static_cast<double>(longest) / steps_under_way) + 1;
+  const double waits = 2 * std::ceil(static_cast<double>(longest) / steps_in_flight) + 1;
   return std::max(instructions, memory) / speed_of_team(lanes_per_team) + cycles_of_wait * waits;
 }
 
-/// Equations 1, 2 and 4: teams of `warps` warps dealt to the multiprocessors in turn, and the most that one
-/// of these has to wait for.
+/// Equations 1, 2 and 4: the multiprocessors take the teams in turn; the largest sum of waits of one of them.
 std::int64_t most_loaded(const std::vector<std::int64_t>& waits, std::size_t warps_per_team,
                          int multiprocessors) {
   std::vector<std::int64_t> loads(static_cast<std::size_t>(multiprocessors));
@@ -132,7 +133,7 @@ std::int64_t most_loaded(const std::vector<std::int64_t>& waits, std::size_t war
 std::vector<EllrTLaunch> ellr_t_costs(EllrTModel model, const std::vector<std::int64_t>& row_lengths,
                                       const GpuShape& gpu) {
   check(gpu);
-  const std::int64_t entries = std::accumulate(row_lengths.begin(), row_lengths.end(), std::int64_t(0));
+  const std::int64_t nnz = std::accumulate(row_lengths.begin(), row_lengths.end(), std::int64_t(0));
   std::vector<EllrTLaunch> result;
   for (const int lanes_per_row : {1, 2, 4, 8, 16, 32}) {
     const std::int64_t warps = warps_of(row_lengths.size(), lanes_per_row);
@@ -153,7 +154,7 @@ std::vector<EllrTLaunch> ellr_t_costs(EllrTModel model, const std::vector<std::i
       const double cost = model == EllrTModel::half_warps
                               ? static_cast<double>(most_loaded(
                                     waits, static_cast<std::size_t>(team / warp_size), gpu.multiprocessors))
-                              : sectors_cost(all, warps, entries, longest, lanes_per_row, team, gpu);
+                              : sectors_cost(all, warps, nnz, longest, lanes_per_row, team, gpu);
       result.push_back({lanes_per_row, team, cost});
     }
   }

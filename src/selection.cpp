@@ -13,7 +13,8 @@ namespace Filigree {
 const FormatPrediction& Selection::pick() const {
   for (const FormatPrediction& one : formats)
     if (one.name == picked) return one;
-  throw std::logic_error("Filigree::Selection::pick: no format was picked.");
+  throw std::logic_error(
+      "Filigree::Selection::pick: no format was picked; predict_formats() and optimize() pick one.");
 }
 
 std::string Selection::explain() const {
@@ -38,14 +39,14 @@ std::string Selection::explain() const {
   const bool measured = best.measured_seconds > 0;
   if (best.block_size > 1) out << "blocks of " << best.block_size << ", ";
   if (std::isfinite(products))
-    out << "with its conversion "
-        << (measured ? "the least of those that were timed for " : "predicted to take the least for ")
-        << std::defaultfloat << std::setprecision(6) << products << " products, " << std::fixed;
+    out << "the conversion and " << std::defaultfloat << std::setprecision(6) << products << " products "
+        << (measured ? "took the least time of all timed formats, "
+                     : "are predicted to take the least time, ")
+        << std::fixed;
   else
-    out << (measured ? "the fastest of those that were timed, " : "predicted to be the fastest, ");
+    out << (measured ? "the fastest of all timed formats, " : "predicted to be the fastest format, ");
   out << std::setprecision(4) << 1e3 * (measured ? best.measured_seconds : best.prediction.seconds)
-      << " ms each.";
-  out << '\n';
+      << " ms per product.\n";
   return out.str();
 }
 
@@ -59,7 +60,7 @@ void check_optimize_options(const OptimizeOptions& options) {
   if (options.block_size < 0 || options.block_size > MatrixStatistics::largest_block)
     fail<std::invalid_argument>(function, ": options.block_size is ", options.block_size,
                                 "; it must be 1 to ", MatrixStatistics::largest_block,
-                                ", or 0 for the one that the matrix shows.");
+                                ", or 0 to derive it from the matrix.");
   const auto check_not_negative = [&](const char* name, double value) {
     if (!(value >= 0))
       fail<std::invalid_argument>(function, ": options.", name, " is ", value, "; it must be at least 0.");
@@ -67,10 +68,6 @@ void check_optimize_options(const OptimizeOptions& options) {
   check_not_negative("most_bytes", options.most_bytes);
   check_not_negative("max_storage_ratio", options.max_storage_ratio);
   check_not_negative("speed.read_bandwidth", options.speed.read_bandwidth);
-}
-
-bool shares_crs(const std::string& format) {
-  return format == "crs" || format.rfind("crs_", 0) == 0;
 }
 
 double total_seconds(const OptimizeOptions& options, const Prediction& prediction, double product_seconds) {
@@ -81,9 +78,9 @@ double total_seconds(const OptimizeOptions& options, const Prediction& predictio
 bool is_refused(const OptimizeOptions& options, double storage_bytes, FormatPrediction& format,
                 const Selection& selection) {
   const double predicted = format.prediction.storage_bytes;
-  if (shares_crs(format.name)) return false;
+  if (format.shares_crs) return false;
   if (storage_bytes > options.most_bytes) {
-    format.refusal = "more than the bytes allowed";
+    format.refusal = "stores more than options.most_bytes";
     return true;
   }
   if (storage_bytes <= 1.1 * predicted) return false;
@@ -94,7 +91,7 @@ bool is_refused(const OptimizeOptions& options, double storage_bytes, FormatPred
       std::any_of(selection.formats.begin(), selection.formats.end(), [&](const FormatPrediction& other) {
         return other.refusal.empty() && &other != &format && other.total_seconds < format.total_seconds;
       });
-  if (is_worse) format.refusal = "stores more than its samples showed";
+  if (is_worse) format.refusal = "stores more than predicted, and another format is better";
   return is_worse;
 }
 
@@ -102,17 +99,17 @@ void rank_formats(const OptimizeOptions& options, Selection& selection) {
   for (FormatPrediction& one : selection.formats) {
     const double bytes = one.prediction.storage_bytes;
     one.total_seconds = total_seconds(options, one.prediction, one.prediction.seconds);
-    if (shares_crs(one.name) || !one.refusal.empty()) continue;
+    if (one.shares_crs || !one.refusal.empty()) continue;
     std::ostringstream why;
     why << std::fixed << std::setprecision(2);
     if (!std::isfinite(one.prediction.seconds))
-      why << "cannot hold this matrix" << (one.block_size > 1 ? ", or no blocks of that size" : "");
+      why << "cannot hold this matrix" << (one.block_size > 1 ? " in blocks of this size" : "");
     else if (bytes > options.max_storage_ratio * selection.crs_bytes &&
              bytes > ConvertOptions::never_refused_bytes)
-      why << bytes / selection.crs_bytes << " times the CRS matrix, " << options.max_storage_ratio
-          << " are allowed";
+      why << "stores " << bytes / selection.crs_bytes << " times the bytes of the CRS matrix; at most "
+          << options.max_storage_ratio << " are allowed";
     else if (bytes > options.most_bytes)
-      why << "more than the " << std::setprecision(0) << options.most_bytes << " bytes allowed";
+      why << "stores more than the " << std::setprecision(0) << options.most_bytes << " bytes allowed";
     one.refusal = why.str();
   }
   std::stable_sort(selection.formats.begin(), selection.formats.end(),

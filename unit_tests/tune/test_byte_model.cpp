@@ -17,7 +17,7 @@ using Filigree::ByteModel;
 using Filigree::DeviceSpeed;
 using Filigree::Prediction;
 
-/// 10 GB/s and no multiprocessors: bytes alone count.
+/// A host with 10 GB/s: only bytes count.
 DeviceSpeed host_speed() {
   return {1e10, {}};
 }
@@ -43,15 +43,15 @@ TEST(ByteModel, CountsBytesOnAHost) {
   const auto crs = grid(16, 2);
   const ByteModel model = model_of(crs, host_speed());
   const double n = 2 * 4096;
-  const double entries = static_cast<double>(crs.nnz());
-  // CDS, k b n values of k = 7 block diagonals (Godwin et al. 2012, section 3.1), x and y.
+  const double nnz = static_cast<double>(crs.nnz());
+  // CDS stores k b n values of k = 7 block diagonals (Godwin et al. 2012, section 3.1); then x and y.
   Filigree::CdsOptions cds;
   cds.block_size = 2;
   EXPECT_DOUBLE_EQ(model.predict(cds).seconds, (7 * 2 * n * 8 + 2 * n * 8) / 1e10);
   EXPECT_DOUBLE_EQ(model.predict(Filigree::CrsOptions()).seconds,
-                   (12 * entries + 4 * (n + 1) + 2 * n * 8) / 1e10);
-  EXPECT_DOUBLE_EQ(model.predict(Filigree::CooOptions()).seconds, (16 * entries + 2 * n * 8) / 1e10);
-  // Rows stored by columns take longer for their bytes there, so they are no pick over CRS.
+                   (12 * nnz + 4 * (n + 1) + 2 * n * 8) / 1e10);
+  EXPECT_DOUBLE_EQ(model.predict(Filigree::CooOptions()).seconds, (16 * nnz + 2 * n * 8) / 1e10);
+  // Formats that store rows by columns have a lower bandwidth on a host and must not be preferred to CRS.
   EXPECT_GT(model.predict(Filigree::SellOptions()).seconds, model.predict(Filigree::CrsOptions()).seconds);
   EXPECT_EQ(model.statistics().best_block_size(), 2);
   Filigree::BellOptions bell;
@@ -59,19 +59,19 @@ TEST(ByteModel, CountsBytesOnAHost) {
   EXPECT_GT(model.predict(bell).seconds, model.predict(Filigree::CrsOptions()).seconds);
 }
 
-TEST(ByteModel, IsTheLargestOfItsTermsAndALittleMore) {
+TEST(ByteModel, IsALittleMoreThanTheLargestTerm) {
   const auto crs = grid(20, 1);
   const double on_host = model_of(crs, {4300e9, {}}).predict(Filigree::CooOptions()).seconds;
   const double on_gpu = model_of(crs, h200()).predict(Filigree::CooOptions()).seconds;
   EXPECT_GT(on_gpu, on_host);
-  // A memory that slow hides all else but the launch and the longest row.
+  // So slow a memory hides everything but the launch and the longest row.
   DeviceSpeed slow = h200();
   slow.read_bandwidth = 1e9;
   const double bytes = on_host * 4300e9;
   EXPECT_NEAR(model_of(crs, slow).predict(Filigree::CooOptions()).seconds, bytes / 1e9, 0.01 * bytes / 1e9);
 }
 
-TEST(ByteModel, HasLongRowsWaitWhereOneLaneTakesThem) {
+TEST(ByteModel, ChargesLongRowsThatOneLaneMultiplies) {
   std::vector<std::int64_t> lengths(20000, 3);
   HostMatrix<double> host(20000, 20000);
   for (std::size_t row = 0; row < lengths.size(); ++row)
@@ -89,8 +89,8 @@ TEST(ByteModel, HasLongRowsWaitWhereOneLaneTakesThem) {
   EXPECT_LT(balanced, warp);
 }
 
-TEST(ByteModel, ChargesJdsForTheRowsThatItMoves) {
-  // The same rows, once in runs of one length and once mixed.
+TEST(ByteModel, ChargesJdsForRowsThatItMoves) {
+  // Rows of 2 to 9 entries, `run` consecutive rows of each length.
   const auto seconds = [](std::int64_t run) {
     HostMatrix<double> host(200000, 200000);
     for (std::int64_t row = 0; row < 200000; ++row)
@@ -101,7 +101,7 @@ TEST(ByteModel, ChargesJdsForTheRowsThatItMoves) {
   EXPECT_GT(seconds(1), 1.5 * seconds(1000));
 }
 
-TEST(ByteModel, HidesPartOfTheLongestRowWhereItComesFirst) {
+TEST(ByteModel, HidesPartOfTheLongestRowIfItComesFirst) {
   const auto seconds = [](std::int64_t longest, const auto& options) {
     HostMatrix<double> host(400000, 10000);
     for (std::int64_t row = 0; row < 400000; ++row)
@@ -114,12 +114,12 @@ TEST(ByteModel, HidesPartOfTheLongestRowWhereItComesFirst) {
   const Filigree::JdsOptions jds;
   Filigree::WrappedCrsOptions lanes;
   lanes.kernel = Filigree::CrsKernel::lanes;
-  // 200 entries of about 0.2 us more are added to the time of CRS, and lie beside that of JDS.
+  // The wait for 200 more entries is added to the time of CRS, and mostly hidden for JDS.
   EXPECT_LT(seconds(205, jds) - seconds(5, jds), 0.5 * 200 * 0.25e-6);
   EXPECT_GT(seconds(205, lanes) - seconds(5, lanes), 0.9 * 200 * 0.137e-6);
 }
 
-/// Random rows, longer and shorter ones by turns of 100.
+/// Random rows: 100 shorter rows, then 100 longer rows, and so on.
 Crs<double> uneven_rows() {
   Random random(9);
   HostMatrix<double> host(150000, 400);
@@ -129,7 +129,7 @@ Crs<double> uneven_rows() {
   return device_crs(host);
 }
 
-TEST(ByteModel, KnowsWhatSellPadsInWindowsOfEverySize) {
+TEST(ByteModel, PredictsThePaddingOfSellForWindowsOfEverySize) {
   const auto crs = uneven_rows();
   const ByteModel model = model_of(crs, h200());
   std::vector<double> predicted;
@@ -144,7 +144,7 @@ TEST(ByteModel, KnowsWhatSellPadsInWindowsOfEverySize) {
       predicted.push_back(model.predict(options).storage_bytes);
       EXPECT_NEAR(predicted.back(), stored, 0.03 * stored) << lanes << " lanes, window " << window;
     }
-  // No sorting, and all sorted.
+  // Window 1 sorts nothing, window 0 sorts all rows.
   EXPECT_GT(predicted[0], 1.5 * predicted[12]);
   Filigree::SellOptions options;
   options.sorting_window = -1;
@@ -152,7 +152,7 @@ TEST(ByteModel, KnowsWhatSellPadsInWindowsOfEverySize) {
                     {"Filigree::ByteModel::predict", "sorting_window is -1"}));
 }
 
-TEST(ByteModel, KnowsWhatSellPadsForRowsPastTheLastLengthThatIsCounted) {
+TEST(ByteModel, PredictsThePaddingOfSellForRowsBeyondTheLastCountedLength) {
   for (const std::int64_t rows : {7, 3000, 20000}) {
     HostMatrix<double> host(rows, 3000);
     for (std::int64_t row = 0; row < rows; ++row)
@@ -167,7 +167,7 @@ TEST(ByteModel, KnowsWhatSellPadsForRowsPastTheLastLengthThatIsCounted) {
         options.sorting_window = window;
         options.max_storage_ratio = 1000;
         const auto A = Filigree::convert<Filigree::SellMatrix>(crs, options);
-        // The samples of the largest windows are all that there are, those of the others a part.
+        // The samples have all of the largest windows, but only a part of the smaller windows.
         if (window == 64 && rows > 4096) continue;
         const double stored = static_cast<double>(A.storage_bytes());
         EXPECT_NEAR(model.predict(options).storage_bytes, stored, 0.05 * stored)
@@ -188,7 +188,7 @@ TEST(ByteModel, TakesAMatrixWithoutEntries) {
   EXPECT_EQ(model.predict(bsr).seconds, 0);
 }
 
-TEST(ByteModel, ChargesSellForTheRowsThatLargeWindowsMove) {
+TEST(ByteModel, ChargesSellForRowsThatLargeWindowsMove) {
   const auto crs = uneven_rows();
   DeviceSpeed fast = h200();
   fast.read_bandwidth *= 100;
@@ -212,18 +212,18 @@ TEST(ByteModel, CountsTheBlocksOfBsr) {
   EXPECT_NEAR(model.predict(options).storage_bytes, blocks * (4 * 8 + 4) + (n / 2 + 1) * 4, 1);
   EXPECT_NEAR(model.predict(options).seconds * 1e10,
               1.5 * (blocks * (4 * 8 + 4) + (n / 2 + 1) * 4 + 2 * n * 8), 1);
-  // Kokkos Kernels multiply blocks of 1 as CRS.
+  // Kokkos Kernels multiplies blocks of size 1 as CRS.
   options.block_size = 1;
   EXPECT_DOUBLE_EQ(model_of(crs, h200()).predict(options).seconds,
                    model_of(crs, h200()).predict(Filigree::CrsOptions()).seconds);
-  // 8192 rows are not of blocks of 3, and the model knows none of 32.
+  // Blocks of 3 do not divide 8192 rows, and the statistics have no blocks of 32.
   for (const int b : {0, 3, 32}) {
     options.block_size = b;
     EXPECT_TRUE(std::isinf(model.predict(options).seconds)) << b;
   }
 }
 
-TEST(ByteModel, RefusesBlocksThatAFormatDoesNotHave) {
+TEST(ByteModel, RefusesBlockSizesThatAFormatDoesNotHave) {
   const ByteModel model = model_of(grid(4, 9), h200());
   EXPECT_EQ(model.statistics().best_block_size(), 9);
   Filigree::BellOptions bell;

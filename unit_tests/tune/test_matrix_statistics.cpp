@@ -38,7 +38,7 @@ TEST(MatrixStatistics, CountsRowLengths) {
   const MatrixStatistics s = statistics(with_lengths({0, 1, 1, 2, 4, 4, 4, 0}));
   EXPECT_EQ(s.rows, 8);
   EXPECT_EQ(s.columns, 4);
-  EXPECT_EQ(s.entries, 16);
+  EXPECT_EQ(s.nnz, 16);
   EXPECT_EQ(s.longest_row, 4);
   EXPECT_EQ(s.empty_rows, 2);
   EXPECT_DOUBLE_EQ(s.mean_row(), 2);
@@ -48,7 +48,7 @@ TEST(MatrixStatistics, CountsRowLengths) {
   EXPECT_EQ(s.row_quartiles, (std::array<std::int64_t, 3>{0, 1, 4}));
 }
 
-TEST(MatrixStatistics, CountsRowsPastTheLastLengthWithIt) {
+TEST(MatrixStatistics, CountsRowsBeyondTheLastCountedLengthWithIt) {
   const MatrixStatistics s = statistics(with_lengths({1500, 1030, 3, 3}));
   EXPECT_EQ(s.longest_row, 1500);
   ASSERT_EQ(s.rows_reaching.size(), 1026u);
@@ -65,20 +65,20 @@ TEST(MatrixStatistics, CountsTheStepsOfTheLongestRowOfEachGroup) {
   lengths[2] = 9;
   lengths[33] = 6;
   const MatrixStatistics s = statistics(with_lengths(lengths));
-  // Groups of 4 rows: ten, of which two have a long row.
+  // Ten groups of 4 rows, two of which have a long row.
   EXPECT_EQ(s.group_steps[0][0], 8 * 3 + 9 + 6);
-  // Two lanes a row, groups of two rows: 19 of two steps, but 5 and 3.
+  // Two lanes per row, 19 groups of two rows: 17 take two steps, the others 5 and 3.
   EXPECT_EQ(s.group_steps[0][1], 17 * 2 + 5 + 3);
-  // Groups of 32 rows, of 16 rows of two lanes, and rows of 32 lanes.
+  // Groups of 32 rows with one lane, of 16 rows with two lanes, and of one row with 32 lanes.
   EXPECT_EQ(s.group_steps[3][0], 9 + 6);
   EXPECT_EQ(s.group_steps[3][1], 5 + 2 + 3);
   EXPECT_EQ(s.group_steps[3][5], 37);
-  // No group of four lanes has eight of them.
+  // Eight lanes per row do not fit in a group of four lanes.
   EXPECT_EQ(s.group_steps[0][3], 0);
 }
 
-TEST(MatrixStatistics, CountsTheSameOverManyTeamsAsOneByOne) {
-  // Some rows like their neighbours, some not.
+TEST(MatrixStatistics, ManyTeamsCountLikeASequentialLoop) {
+  // Some rows have the same length as their neighbours, some have not.
   std::vector<std::int64_t> lengths(9001);
   for (std::size_t row = 0; row < lengths.size(); ++row)
     lengths[row] = static_cast<std::int64_t>(row / (row % 64 + 1) * 7919 % 13 + (row % 1000 == 77 ? 40 : 0));
@@ -109,8 +109,8 @@ TEST(MatrixStatistics, CountsTheSameOverManyTeamsAsOneByOne) {
     }
 }
 
-TEST(MatrixStatistics, TellsWhichRowsLoseTheirNeighboursWhenSorted) {
-  // A sector of y has four rows: the first of each is alone, whatever comes before.
+TEST(MatrixStatistics, CountsRowsThatSortingMovesFromTheirNeighbours) {
+  // A sector of y has four rows. The first row of each sector always counts as moved.
   EXPECT_DOUBLE_EQ(statistics(with_lengths(std::vector<std::int64_t>(64, 3))).moved_rows, 0.25);
   std::vector<std::int64_t> lengths(64);
   for (std::size_t row = 0; row < lengths.size(); ++row)
@@ -121,8 +121,8 @@ TEST(MatrixStatistics, TellsWhichRowsLoseTheirNeighboursWhenSorted) {
   EXPECT_DOUBLE_EQ(statistics(with_lengths(lengths)).moved_rows, 1);
 }
 
-TEST(MatrixStatistics, TellsWhatSortingSaves) {
-  // Every 32nd row is long: each slice pads, and sorted one slice of 32 is long.
+TEST(MatrixStatistics, EstimatesThePaddingOfSortedSlices) {
+  // Every 32nd row is long. Unsorted, each slice is padded; sorted, one slice of 32 has the long rows.
   std::vector<std::int64_t> lengths(1024, 2);
   for (std::size_t row = 0; row < lengths.size(); row += 32)
     lengths[row] = 10;
@@ -130,34 +130,34 @@ TEST(MatrixStatistics, TellsWhatSortingSaves) {
   EXPECT_EQ(s.group_steps[3][0], 32 * 10);
   EXPECT_DOUBLE_EQ(s.sell_padding(), 32 * 320 / 2304.0);
   EXPECT_DOUBLE_EQ(s.ell_padding(), 10 / 2.25);
-  // In windows of 64 rows one of two slices begins with a long row, in those of 512 one of 16.
+  // One of two slices begins with a long row in windows of 64 rows, one of 16 in windows of 512 rows.
   EXPECT_DOUBLE_EQ(s.sorted_padding[0][0], (10 + 2) / 4.5);
   EXPECT_DOUBLE_EQ(s.sorted_padding[1][0], (10 + 3 * 2) / 9.0);
   EXPECT_DOUBLE_EQ(s.sorted_padding[3][0], (10 + 15 * 2) / 36.0);
   EXPECT_DOUBLE_EQ(s.sorted_padding[4][0], 1.0);
   EXPECT_DOUBLE_EQ(s.sorted_padding[6][0], 1.0);
-  // Eight lanes round 2 up to 8 and 10 to 16.
+  // Eight lanes per row round a width of 2 up to 8, and 10 up to 16.
   EXPECT_DOUBLE_EQ(s.sorted_padding[6][3], (31 * 32 * 8 + 32 * 16.0) / (31 * 32 * 2 + 32 * 10));
 }
 
-TEST(MatrixStatistics, TellsWhichSlicesHaveShortColumns) {
-  // Two slices; the second has a far column.
+TEST(MatrixStatistics, CountsSlicesWithShortColumns) {
+  // Two slices; the second has one column that is too far away.
   HostMatrix<double> host(64, 200000);
   for (std::int64_t row = 0; row < 64; ++row)
     host.rows[static_cast<std::size_t>(row)] = {{70000 + row, 1.0}, {100000 + row, 1.0}};
   host.rows[40].push_back({5, 1.0});
   const MatrixStatistics s = statistics(device_crs(host));
   EXPECT_DOUBLE_EQ(s.short_slices, 0.5);
-  // Sorted, the long row comes first.
+  // In sorted order the long row comes first.
   EXPECT_DOUBLE_EQ(s.sorted_short_slices, 0.5);
 }
 
-TEST(MatrixStatistics, FindsTheSectorsOfXThatEntriesShare) {
+TEST(MatrixStatistics, CountsTheSectorsOfXPerEntry) {
   // 64 dense rows of 64 columns: 4096 entries in 16 sectors of four columns.
   const MatrixStatistics dense = statistics(with_lengths(std::vector<std::int64_t>(64, 64)));
   EXPECT_NEAR(dense.sectors_per_entry, 16 / 4096.0, 1e-6);
   EXPECT_EQ(dense.far_sectors_per_entry, 0);
-  // Each entry in a sector of its own, and x larger than the cache.
+  // Each entry lies in another sector, and x is larger than the cache.
   HostMatrix<double> host(5000, 200000);
   for (std::int64_t row = 0; row < 5000; ++row)
     host.rows[static_cast<std::size_t>(row)] = {{40 * row, 1.0}, {40 * row + 4, 1.0}};
@@ -166,18 +166,18 @@ TEST(MatrixStatistics, FindsTheSectorsOfXThatEntriesShare) {
   EXPECT_DOUBLE_EQ(apart.far_sectors_per_entry, 1);
 }
 
-TEST(MatrixStatistics, LooksThroughAMillionEntriesForAFarSector) {
-  // All entries in one sector of x: a sample finds all of its million, or all that are left behind it.
+TEST(MatrixStatistics, CountsFarSectorsAmongAMillionEntries) {
+  // All entries lie in one sector of x. A sample counts all 2^20 entries of its set, or the rest at the end.
   constexpr std::int64_t million = 1 << 20;
   constexpr std::int64_t rest = 40016;
   const auto crs = with_lengths(std::vector<std::int64_t>((million + rest) / 4, 4));
   const std::int64_t samples = runs_on_host ? 8 : 32;
   double mean = 0;
   for (std::int64_t i = 0; i < samples; ++i)
-    mean +=
-        1.0 /
-        static_cast<double>(Filigree::Impl::spread(i, samples, million + rest) < million ? million : rest) /
-        static_cast<double>(samples);
+    mean += 1.0 /
+            static_cast<double>(Filigree::Impl::sample_index(i, samples, million + rest) < million ? million
+                                                                                                   : rest) /
+            static_cast<double>(samples);
   EXPECT_NEAR(statistics(crs, 1).far_sectors_per_entry, mean, 1e-9 * mean);
 }
 
@@ -191,7 +191,7 @@ TEST(MatrixStatistics, FindsBlocksAndTheirDiagonals) {
   EXPECT_LT(s.block_fill[5], 0.9);
   EXPECT_EQ(s.diagonals[6], 7);
   EXPECT_TRUE(s.diagonals_are_counted[6]);
-  // Those of 3 x 3 blocks are -3 to 3 and three at each of the four far ones.
+  // Diagonals of 3 x 3 blocks: -3 to 3, and three around each of the four outer diagonals.
   EXPECT_EQ(statistics(crs, cache, 3).diagonals[3], 7 + 4 * 3);
 }
 
@@ -205,7 +205,7 @@ TEST(MatrixStatistics, FindsBlocksInUnsortedRows) {
   EXPECT_EQ(s.diagonals[4], 5);
 }
 
-TEST(MatrixStatistics, DoesNotCountDiagonalsThatNoFormatWants) {
+TEST(MatrixStatistics, DoesNotCountTooManyDiagonals) {
   Random random(3);
   HostMatrix<double> host(3000, 3000);
   for (auto& row : host.rows)
@@ -222,7 +222,7 @@ TEST(MatrixStatistics, TakesMatricesWithoutRowsColumnsOrEntries) {
     const MatrixStatistics s = statistics(device_crs(host));
     EXPECT_EQ(s.rows, host.row_count());
     EXPECT_EQ(s.empty_rows, host.row_count());
-    EXPECT_EQ(s.entries, 0);
+    EXPECT_EQ(s.nnz, 0);
     EXPECT_EQ(s.longest_row, 0);
   }
 }

@@ -24,7 +24,7 @@ using Filigree::OptimizeOptions;
 using Filigree::Selection;
 using Layout = Kokkos::LayoutLeft;
 
-/// Of an H200, so that every machine picks the same.
+/// The speed of an H200, so that the tests pick the same formats on every machine.
 OptimizeOptions on_h200() {
   OptimizeOptions options;
   options.speed.read_bandwidth = 4300e9;
@@ -52,7 +52,7 @@ HostMatrix<double> random_rows(std::int64_t rows, std::int64_t columns, std::int
   return host;
 }
 
-/// All formats fit.
+/// Options with which no format is too large.
 OptimizeOptions anything() {
   OptimizeOptions options = on_h200();
   options.max_storage_ratio = std::numeric_limits<double>::max();
@@ -61,12 +61,17 @@ OptimizeOptions anything() {
 
 using Any = Filigree::AnyMatrix<double, int, Device, void, int>;
 
-/// The matrix in the format of that name.
+/// The matrix in the variant of that name.
 Any in_format(const Crs<double>& crs, const std::string& name, int block_size = 1) {
   return {{},
           Filigree::Impl::convert_by_name(ExecutionSpace(), crs, name, block_size,
                                           std::numeric_limits<double>::max()),
           crs.nnz()};
+}
+
+bool shares_crs(const Any& A) {
+  return A.visit(
+      [](const auto& matrix) { return Filigree::MatrixTraits<std::decay_t<decltype(matrix)>>::shares_crs; });
 }
 
 std::vector<std::string> all_names(const Crs<double>& crs) {
@@ -86,14 +91,14 @@ TEST(Optimize, PredictsWhatFormatsStore) {
         EXPECT_NEAR(one.prediction.storage_bytes, stored, 0.05 * stored) << one.name << " of " << crs.nnz();
         ++compared;
       } catch (const std::length_error&) {
-        // Diagonals of the random matrix are more than int can count.
+        // All diagonals of the random matrix have more elements than an int can count.
         EXPECT_TRUE(one.name == "dia" || one.name == "cds") << one.name;
       }
     EXPECT_GE(compared, 30);
   }
 }
 
-TEST(Optimize, PredictsEveryMemberOfEveryFamily) {
+TEST(Optimize, PredictsEveryVariantOfEveryFormat) {
   const Selection found = Filigree::predict_formats(ExecutionSpace(), grid(4, 1), on_h200());
   std::set<std::string> names;
   for (const auto& one : found.formats)
@@ -120,7 +125,7 @@ TEST(Optimize, MultipliesInEveryModeAndRank) {
   }
 }
 
-TEST(Optimize, TakesDiagonalsOfBlocksForAGridThatItWasNotTold) {
+TEST(Optimize, FindsTheBlockDiagonalsOfAGrid) {
   const auto A = Filigree::optimize(grid(40, 3), on_h200());
   EXPECT_EQ(A.selection().picked, "cds");
   EXPECT_EQ(A.selection().pick().block_size, 3);
@@ -130,7 +135,7 @@ TEST(Optimize, TakesDiagonalsOfBlocksForAGridThatItWasNotTold) {
 }
 
 #if FILIGREE_HAS_BSR
-/// Full blocks of b x b, some a block row, in random places.
+/// Full b x b blocks in random block columns, up to 12 per block row.
 HostMatrix<double> scattered_blocks(std::int64_t block_rows, std::int64_t b) {
   Random random(5);
   HostMatrix<double> host(block_rows * b, block_rows * b);
@@ -147,10 +152,10 @@ HostMatrix<double> scattered_blocks(std::int64_t block_rows, std::int64_t b) {
   return host;
 }
 
-TEST(Optimize, TakesBsrWhereBlocksAreFullAndNowhereElse) {
+TEST(Optimize, TakesBsrOnlyIfAllBlocksAreFull) {
   OptimizeOptions options = on_h200();
   options.products = 1e9;
-  // A memory so slow that bytes decide.
+  // The memory is so slow that bytes decide.
   options.speed.read_bandwidth = 1e11;
   auto host = scattered_blocks(3000, 4);
   const auto A = Filigree::optimize(device_crs(host), options);
@@ -167,12 +172,12 @@ TEST(Optimize, TakesBsrWhereBlocksAreFullAndNowhereElse) {
     EXPECT_NE(found.selection().picked, "bsr") << found.explain();
     for (const auto& one : found.selection().formats)
       if (one.name == "bsr") return one.refusal;
-    return std::string("it is not there");
+    return std::string("there is no bsr");
   };
-  // One entry is missing, which samples do not show.
+  // One entry is missing, which the samples do not show.
   host.rows[5000].pop_back();
-  EXPECT_EQ(refusal(), "it would multiply zeros that fill its blocks");
-  // The first of each block is, which they do.
+  EXPECT_EQ(refusal(), "would multiply the padding of its blocks like entries");
+  // The first column of each block is missing, which the samples show.
   options.block_size = 4;
   for (std::size_t row = 0; row < host.rows.size(); row += 4) {
     auto& entries = host.rows[row];
@@ -180,7 +185,7 @@ TEST(Optimize, TakesBsrWhereBlocksAreFullAndNowhereElse) {
                                  [](const auto& entry) { return entry.column % 4 == 0; }),
                   entries.end());
   }
-  EXPECT_EQ(refusal(), "it would multiply zeros that fill its blocks");
+  EXPECT_EQ(refusal(), "would multiply the padding of its blocks like entries");
 }
 
 TEST(Optimize, TakesABlockSizeOfBsrThatDividesTheMatrix) {
@@ -198,12 +203,12 @@ TEST(Optimize, TakesABlockSizeOfBsrThatDividesTheMatrix) {
 }
 #endif
 
-TEST(Optimize, StaysWithTheCrsMatrixForFewProducts) {
+TEST(Optimize, KeepsCrsForFewProducts) {
   const auto crs = grid(30, 3);
   OptimizeOptions few = on_h200();
   few.products = 1;
   const auto A = Filigree::optimize(crs, few);
-  EXPECT_EQ(A.selection().picked.rfind("crs", 0), 0u) << A.explain();
+  EXPECT_TRUE(A.selection().pick().shares_crs) << A.explain();
   EXPECT_EQ(A.selection().pick().prediction.conversion_seconds, 0);
   few.products = 100000;
   EXPECT_EQ(Filigree::optimize(crs, few).selection().picked, "cds");
@@ -218,19 +223,19 @@ TEST(Optimize, KeepsToItsLimits) {
   const Selection found = Filigree::predict_formats(ExecutionSpace(), crs, on_h200());
   for (const auto& one : found.formats) {
     if (one.name != "ell") continue;
-    EXPECT_TRUE(holds(one.refusal, {"times the CRS matrix, 1.50 are allowed"}));
+    EXPECT_TRUE(holds(one.refusal, {"times the bytes of the CRS matrix; at most 1.50 are allowed"}));
   }
   const auto A = Filigree::optimize(crs, on_h200());
   EXPECT_LE(static_cast<double>(A.storage_bytes()), 1.5 * Filigree::Impl::crs_bytes(crs));
   OptimizeOptions nothing = on_h200();
   nothing.most_bytes = 0;
-  EXPECT_EQ(Filigree::optimize(crs, nothing).selection().picked.rfind("crs", 0), 0u);
+  EXPECT_TRUE(Filigree::optimize(crs, nothing).selection().pick().shares_crs);
 }
 
-TEST(Optimize, TimesTheBestThreeWhereAsked) {
+TEST(Optimize, TimesTheBestThreeOnRequest) {
   OptimizeOptions options = on_h200();
   options.time_best = true;
-  // The conversion left out, so that the fastest is the one to pick.
+  // Without the conversion the fastest product must be picked.
   options.products = std::numeric_limits<double>::infinity();
   const auto host = random_rows(3000, 3000, 9);
   const auto A = Filigree::optimize(device_crs(host), options);
@@ -243,12 +248,12 @@ TEST(Optimize, TimesTheBestThreeWhereAsked) {
     }
   EXPECT_EQ(timed, 3);
   EXPECT_EQ(A.selection().pick().measured_seconds, least);
-  EXPECT_TRUE(holds(A.explain(), {"measured ms", "the fastest of those that were timed"}));
+  EXPECT_TRUE(holds(A.explain(), {"measured ms", "the fastest of all timed formats"}));
   EXPECT_TRUE((multiplies<Layout>(A, host, Product<double>{})));
 }
 
-TEST(Optimize, TimesKernelsThatAreTheSameOnce) {
-  // On a host CRS is multiplied alike for all numbers of lanes, and little else is as fast.
+TEST(Optimize, TimesEqualKernelsOnce) {
+  // On a host CRS uses the same kernel for all numbers of lanes per row, and few formats are as fast.
   OptimizeOptions options;
   options.speed.read_bandwidth = 1e10;
   options.time_best = true;
@@ -278,7 +283,7 @@ TEST(Optimize, SaysWhy) {
                           "Picked " + A.selection().picked, "1000 products", "all ms", "cds b=2"}));
 }
 
-TEST(Optimize, PredictsRowsPastTheLastLengthThatIsCounted) {
+TEST(Optimize, PredictsRowsBeyondTheLastCountedLength) {
   HostMatrix<double> host(64, 1500);
   for (auto& row : host.rows)
     for (std::int64_t k = 0; k < 1400; ++k)
@@ -293,7 +298,7 @@ TEST(Optimize, PredictsRowsPastTheLastLengthThatIsCounted) {
 }
 
 TEST(Optimize, ConvertsNothingForTheBalancedKernel) {
-  // One row of a third of the entries: with CRS a lane or a warp goes through it.
+  // One row has a third of the entries. In the other products of CRS one lane or one warp multiplies it.
   HostMatrix<double> host = random_rows(20000, 20000, 4);
   for (std::int64_t k = 0; k < 20000; ++k)
     host.rows[3].push_back({k, 1.0});
@@ -302,8 +307,8 @@ TEST(Optimize, ConvertsNothingForTheBalancedKernel) {
   EXPECT_EQ(Filigree::optimize(device_crs(host), few).selection().picked, "crs_balanced");
 }
 
-TEST(Optimize, TriesTheNextWhereAMatrixTurnsOutTooLarge) {
-  // Slices of 32 rows of which one is long, but for one window of 4096 rows: samples may miss them.
+TEST(Optimize, TriesTheNextFormatIfAMatrixIsTooLarge) {
+  // One row in 4096 is long, except in every fourth window, so that samples may miss the long rows.
   HostMatrix<double> host(64 * 4096, 5000);
   for (std::int64_t row = 0; row < host.row_count(); ++row) {
     const bool is_long = row / 4096 % 4 != 0 && row % 4096 == 0;
@@ -316,18 +321,17 @@ TEST(Optimize, TriesTheNextWhereAMatrixTurnsOutTooLarge) {
     options.products = 1e6;
     options.most_bytes = most;
     const auto A = Filigree::optimize(crs, options);
-    const bool shares = Filigree::Impl::shares_crs(A.selection().picked);
-    EXPECT_LE(shares ? 0 : static_cast<double>(A.storage_bytes()), most);
+    EXPECT_LE(A.selection().pick().shares_crs ? 0 : static_cast<double>(A.storage_bytes()), most);
   }
 }
 
-TEST(Optimize, TriesTheNextWhereAMatrixStoresMoreThanItsSamplesShowed) {
-  // Of 4096 rows three are long, which in sorted slices make 32 long: but not where samples look.
+TEST(Optimize, TriesTheNextFormatIfAMatrixStoresMoreThanPredicted) {
+  // Three of 4096 rows are long, except in the windows that are sampled. They widen one sorted slice of 32.
   constexpr std::int64_t windows = 300;
   std::vector<bool> is_sampled(windows);
   for (const std::int64_t samples : {8, 128})
     for (std::int64_t i = 0; i < samples; ++i)
-      is_sampled[static_cast<std::size_t>(Filigree::Impl::spread(i, samples, windows))] = true;
+      is_sampled[static_cast<std::size_t>(Filigree::Impl::sample_index(i, samples, windows))] = true;
   HostMatrix<double> host(windows * 4096, 5000);
   for (std::int64_t row = 0; row < host.row_count(); ++row) {
     const bool is_long = !is_sampled[static_cast<std::size_t>(row / 4096)] && row % 4096 < 3;
@@ -337,7 +341,7 @@ TEST(Optimize, TriesTheNextWhereAMatrixStoresMoreThanItsSamplesShowed) {
   const auto crs = device_crs(host);
   OptimizeOptions options = on_h200();
   options.products = 1e6;
-  // A memory so slow that bytes decide.
+  // The memory is so slow that bytes decide.
   options.speed.read_bandwidth = 1e11;
   ASSERT_EQ(Filigree::predict_formats(crs, options).picked, "sell_sorted_short");
   const auto refusal = [&](double ratio) {
@@ -347,10 +351,10 @@ TEST(Optimize, TriesTheNextWhereAMatrixStoresMoreThanItsSamplesShowed) {
     return A.selection().formats.front().refusal;
   };
   EXPECT_TRUE(holds(refusal(1.2), {"times the", "max_storage_ratio allows 1.2"}));
-  EXPECT_EQ(refusal(10), "stores more than its samples showed");
+  EXPECT_EQ(refusal(10), "stores more than predicted, and another format is better");
 }
 
-TEST(AnyMatrix, IsEachFormat) {
+TEST(AnyMatrix, HoldsEveryFormat) {
   const auto host = random_rows(200, 150, 20);
   const auto other = with_new_values(host, 8);
   for (const std::string& name : all_names(device_crs(host))) {
@@ -373,8 +377,8 @@ TEST(AnyMatrix, RefusesValuesOfAnotherPattern) {
   more.rows[3].push_back({149, 1.0});
   const auto crs = device_crs(host);
   for (const std::string& name : all_names(crs)) {
-    if (Filigree::Impl::shares_crs(name)) continue;
     const Any A = in_format(crs, name, 2);
+    if (shares_crs(A)) continue;
     Filigree::RefillOptions unchecked;
     unchecked.check_pattern = false;
     EXPECT_TRUE(holds(message<std::invalid_argument>(
@@ -390,7 +394,7 @@ TEST(AnyMatrix, MultipliesWithoutFenceOrAllocation) {
   const auto x = device_view<View1<double, Layout>>(HostVectors<double>(300, 1, 1.0));
   const View1<double, Layout> y("y", 300);
   for (const std::string& name : all_names(device_crs(host))) {
-    if (name == "crs" || name == "bsr") continue;  // Kokkos Kernels' own
+    if (name == "crs" || name == "bsr") continue;  // the products of Kokkos Kernels may fence and allocate
     const Any A = in_format(device_crs(host), name);
     Filigree::spmv("N", 1.0, A, x, 0.0, y);
     Kokkos::fence();
@@ -422,7 +426,7 @@ TEST(AnyMatrix, KeepsProductsOnTwoInstancesApart) {
   EXPECT_TRUE((multiplies<Layout>(copy, host, Product<double>{})));
   EXPECT_NE(carry_of(A), nullptr);
   EXPECT_NE(carry_of(A), carry_of(copy));
-  // A format without partial sums shares all.
+  // A format without partial sums shares all Views with its copy.
   EXPECT_TRUE(
       (multiplies<Layout>(in_format(device_crs(host), "sell").with_own_carry(), host, Product<double>{})));
 }
@@ -451,7 +455,7 @@ TEST(Optimize, TakesMatricesWithoutRowsColumnsOrEntries) {
   EXPECT_EQ(none.nnz(), 0);
 }
 
-TEST(Optimize, RefusesWhatMakesNoSense) {
+TEST(Optimize, RefusesOptionsThatAreOutOfRange) {
   const auto crs = grid(4, 1);
   const auto refusal = [&](const OptimizeOptions& options) {
     return message<std::invalid_argument>([&]() { Filigree::optimize(crs, options); });

@@ -11,6 +11,28 @@
 namespace Filigree {
 namespace Impl {
 
+/// Counts a sequence of bins. Equal bins that follow each other are counted together, so that a histogram
+/// needs one atomic addition for all of them: flush(bin, times) is called when the bin changes, and by
+/// finish().
+struct RunLengthCounter {
+  int bin = 0;
+  int times = 0;
+
+  template <class Flush>
+  KOKKOS_FORCEINLINE_FUNCTION void count(int next, const Flush& flush) {
+    if (next != bin) {
+      finish(flush);
+      bin = next;
+      times = 0;
+    }
+    ++times;
+  }
+  template <class Flush>
+  KOKKOS_FORCEINLINE_FUNCTION void finish(const Flush& flush) {
+    if (times > 0) flush(bin, times);
+  }
+};
+
 /// Counts the rows of each length, short ones in the scratch memory of a team, as the many rows of one length
 /// would queue up at one counter.
 template <class ExecutionSpace, class Views>

@@ -7,6 +7,13 @@
 #include <type_traits>
 
 namespace Filigree {
+namespace Impl {
+/// Matrix::shares_crs, or false if the class has no such member.
+template <class Matrix, class = void>
+constexpr bool shares_crs_v = false;
+template <class Matrix>
+constexpr bool shares_crs_v<Matrix, std::void_t<decltype(Matrix::shares_crs)>> = Matrix::shares_crs;
+}  // namespace Impl
 
 /// What generic code needs to know of a matrix of any format. This template takes it from the class of the
 /// matrix. The classes of Kokkos Kernels have specializations, because theirs differ: a BSR matrix counts
@@ -27,6 +34,8 @@ struct MatrixTraits<Matrix, std::void_t<typename Matrix::options_type>> {
   static constexpr bool counts_nnz = true;
   /// Whether to_crs gives back the entries of that CRS matrix in their order, with duplicates and zeros.
   static constexpr bool keeps_entries = Matrix::keeps_entries;
+  /// Whether the matrix shares the Views of the CRS matrix and stores nothing else of their size.
+  static constexpr bool shares_crs = Impl::shares_crs_v<Matrix>;
 
   /// Short lower-case name of the format.
   static constexpr const char* name() { return Matrix::name(); }

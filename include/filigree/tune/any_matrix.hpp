@@ -17,21 +17,26 @@
 namespace Filigree {
 namespace Impl {
 
+/// Whether products of Matrix write partial sums to a View of the matrix.
 template <class Matrix, class = void>
 struct HasOwnCarry : std::false_type {};
 template <class Matrix>
 struct HasOwnCarry<Matrix, std::void_t<decltype(std::declval<const Matrix&>().with_own_carry())>>
     : std::true_type {};
 
+/// The std::variant of the matrices of a list of formats.
 template <class S, class O, class D, class M, class Z, class... Formats>
 auto variant_of(FormatList<Formats...>) -> std::variant<typename Formats::template matrix<S, O, D, M, Z>...>;
 
 }  // namespace Impl
 
-/// A matrix of the format that optimize() picked, for spmv, refill and to_crs like any other. Copies share
-/// what it holds. Where the pick is CRS or a kernel for it, the CRS matrix that it was made from is shared
-/// too: new values there are new values here, and refill writes them there. As the pick may keep partial sums
-/// in the matrix, products of one object on two instances at once want a copy each (with_own_carry()).
+/// A matrix of the format that optimize() picked. spmv, refill and to_crs take it like any other matrix.
+/// Copies share the Views.
+///
+/// If the picked format is CRS or WrappedCrsMatrix, it shares the Views of the CRS matrix that it was made
+/// from: new values there are new values here, and refill writes to the CRS matrix. Some formats keep partial
+/// sums of a product in the matrix. For products on several execution space instances at the same time, make
+/// one copy per instance with with_own_carry().
 ///
 /// The parameters are those of KokkosSparse::CrsMatrix.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
@@ -51,11 +56,11 @@ class AnyMatrix {
 
   static constexpr const char* name() { return "any"; }
 
-  /// No rows, no columns.
+  /// A matrix without rows and columns.
   AnyMatrix() = default;
 
-  /// What was found, a matrix of the format that it names, and the entries of the CRS matrix that this was
-  /// made from.
+  /// selection.picked names the format of matrix; nnz is the number of entries of the CRS matrix from which
+  /// it was converted.
   AnyMatrix(Selection selection, variant_type matrix, size_type nnz)
       : m_selection(std::move(selection)), m_matrix(std::move(matrix)), m_nnz(nnz) {}
 
@@ -67,17 +72,17 @@ class AnyMatrix {
     return static_cast<ordinal_type>(
         visit([](const auto& A) { return MatrixTraits<std::decay_t<decltype(A)>>::num_cols(A); }));
   }
-  /// Entries of the CRS matrix that it was made from.
+  /// The number of entries of the CRS matrix from which it was converted.
   size_type nnz() const { return m_nnz; }
-  /// Bytes of all Views of the matrix, also where it shares them with the CRS matrix.
+  /// Bytes of all Views of the matrix, including those that it shares with the CRS matrix.
   std::size_t storage_bytes() const {
     return visit([](const auto& A) { return MatrixTraits<std::decay_t<decltype(A)>>::storage_bytes(A); });
   }
 
-  /// The same matrix, and what was found of it.
+  /// The same matrix with another selection.
   AnyMatrix with_selection(Selection selection) const { return {std::move(selection), m_matrix, m_nnz}; }
 
-  /// A copy for products on another instance at the same time: see CooMatrix.
+  /// A copy for products on another execution space instance at the same time (see CooMatrix).
   AnyMatrix with_own_carry() const {
     const auto copy = [](const auto& A) -> variant_type {
       if constexpr (Impl::HasOwnCarry<std::decay_t<decltype(A)>>::value)
@@ -89,10 +94,10 @@ class AnyMatrix {
   }
 
   const Selection& selection() const { return m_selection; }
-  /// A table of what was predicted for each format, and the sentence that decided.
+  /// A table of the predictions for all formats and why one was picked (see Selection::explain).
   std::string explain() const { return m_selection.explain(); }
 
-  /// Calls visit(matrix) with the matrix of the format that was picked.
+  /// Calls visit(matrix) with the matrix in the picked format and returns the result.
   template <class Visit>
   decltype(auto) visit(Visit&& visit) const {
     return std::visit(std::forward<Visit>(visit), m_matrix);
@@ -121,9 +126,9 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> refill(
     const KokkosSparse::CrsMatrix<CrsScalar, CrsOrdinal, CrsDevice, CrsTraits, CrsSize>& crs,
     const RefillOptions& options = {}) {
   if (static_cast<std::int64_t>(A.nnz()) != static_cast<std::int64_t>(crs.nnz()))
-    Impl::fail<std::invalid_argument>("Filigree::refill: A was made from ", A.nnz(),
-                                      " entries, the CRS matrix has ", crs.nnz(),
-                                      "; it must have the pattern that A was converted from.");
+    Impl::fail<std::invalid_argument>("Filigree::refill: A was converted from ", A.nnz(),
+                                      " entries, but the CRS matrix has ", crs.nnz(),
+                                      " entries; it must have the pattern from which A was converted.");
   A.visit([&](const auto& matrix) { refill(exec, matrix, crs, options); });
 }
 

@@ -10,41 +10,47 @@
 
 namespace Filigree {
 
-/// What the byte model says of a format with certain options.
+/// What the byte model predicts for a format with certain options.
 struct Prediction {
-  /// What the matrix would store.
+  /// Bytes of the matrix in this format.
   double storage_bytes = 0;
-  /// One product with cold caches; infinite where the format cannot hold the matrix.
+  /// Seconds of one product with cold caches; infinite if the format cannot hold the matrix.
   double seconds = std::numeric_limits<double>::infinity();
-  /// The conversion from CRS without its checks.
+  /// Seconds of the conversion from CRS without the check of the input.
   double conversion_seconds = 0;
 };
 
-/// Predicts the time of a product y = A*x of each format from what the matrix is like and how fast the device
-/// is. On a GPU it is the largest of three times, and a little more where two are near, as each hides the
-/// others:
+/// Predicts the time of a product y = A*x in each format from the statistics of the matrix and the speed of
+/// the device.
 ///
-///   memory         the bytes that the format reads of A, those of x and y, over the measured bandwidth
-///   cache          the 32-byte sectors of A and of x that reach the multiprocessors, over a rate each
-///   instructions   so many nanoseconds for each warp and for each step of it, a step being an entry for each
-///                  of its lanes, spread over the multiprocessors
+/// On a GPU the time is the largest of three times, because each hides the others:
 ///
-/// and to these come the launch and what the longest row takes its lane: nothing hides that at the end, but
-/// for JDS, which begins with it. What the bytes, sectors, warps and steps of each format are stands with it
-/// in src/byte_model.cpp, beside the nanoseconds, which were fitted to products on an H200. On a host it is
-/// the first of the three, times a figure of the kernel.
+///   memory         the bytes of A that the format reads, and those of x and y, divided by the measured
+///                  bandwidth
+///   cache          the bytes of the 32-byte sectors of A and x that reach the multiprocessors, divided by
+///                  the rate of the kernel
+///   instructions   nanoseconds per warp and nanoseconds per step, divided by the number of multiprocessors;
+///                  in one step each lane of a warp multiplies one entry
 ///
-/// SELL is predicted as it pads in slices of 32 rows, whatever their height; sorted in windows that the
-/// statistics do not have, between the next smaller and larger one by the logarithm. Teams are those of
-/// conversions by default: ellr_t_model.hpp has a model of their size. Lanes, widths and windows that no
-/// conversion takes throw std::invalid_argument; block sizes without statistics have no prediction, which is
-/// infinite. The nanoseconds are those of products of double.
+/// If two of the times are about equal, the prediction is a little more than the largest. The launch is
+/// added, and the time that one lane needs for the longest row, because nothing hides that at the end of a
+/// kernel. JDS begins with its longest rows, so that the other rows hide part of their time.
 ///
-/// Source: bytes as in the papers' effective bandwidth (Vazquez, Fernandez and Garzon 2011, section 4;
-/// Godwin, Holewinski and Sadayappan 2012, section 4); the other terms are ours.
+/// src/byte_model.cpp has the bytes, sectors, warps and steps of each format and the nanoseconds of its
+/// kernel. The nanoseconds were fitted to products of double on one GPU; other types and GPUs use them
+/// unchanged. On a host the time is the memory time multiplied by a factor of the kernel.
+///
+/// Limits of the model: SELL is predicted with the padding of slices of 32 rows, whatever the slice height.
+/// The padding of a sorting window is interpolated between the window sizes of the statistics by the
+/// logarithm of the size. The size of teams is not modelled (see ellr_t_model.hpp). Numbers of lanes, widths
+/// and windows that a conversion refuses throw std::invalid_argument. For block sizes without statistics the
+/// prediction is infinite.
+///
+/// Sources: bytes as in the effective bandwidth of the papers (Vazquez, Fernandez and Garzon 2011, section 4;
+/// Godwin, Holewinski and Sadayappan 2012, section 4). The other terms are our own.
 class ByteModel {
  public:
-  /// For a matrix of elements of so many bytes.
+  /// scalar_bytes, ordinal_bytes and offset_bytes are the sizes of one value, column index and offset.
   ByteModel(const MatrixStatistics& statistics, const DeviceSpeed& speed, int scalar_bytes, int ordinal_bytes,
             int offset_bytes);
 
@@ -61,42 +67,46 @@ class ByteModel {
   Prediction predict(const BellOptions& options) const;
   Prediction predict(const BsrOptions& options) const;
 
-  double crs_bytes() const { return entry_bytes() * m_entries + m_offset * (m_rows + 1); }
+  /// Bytes of the CRS matrix.
+  double crs_bytes() const { return entry_bytes() * m_nnz + m_offset * (m_rows + 1); }
   const MatrixStatistics& statistics() const { return m_statistics; }
 
  private:
   struct Kernel;
   struct Kernels;
-  /// What a product reads of A, and what it does for that.
-  struct Work {
-    double bytes = 0;
-    double cache_bytes = 0;
-    double warps = 0;
-    double steps = 0;
-    double longest_wait = 0;  ///< entries that one lane takes one after the other
-    /// Those rows come first, so that the others hide part of it.
-    bool longest_begins = false;
-  };
   struct EllPart;
   struct SortedRows;
+  /// What a kernel reads and does in one product.
+  struct Work {
+    double bytes = 0;        ///< of A, from memory
+    double cache_bytes = 0;  ///< of sectors of A and x that reach the multiprocessors
+    double warps = 0;
+    double steps = 0;               ///< of all warps
+    double longest_wait = 0;        ///< entries that one lane multiplies one after the other
+    bool longest_is_first = false;  ///< whether the longest rows are multiplied first
+  };
 
   double entry_bytes() const { return m_scalar + m_ordinal; }
   double x_bytes() const;
   double x_sector_bytes() const;
   double sector_bytes(double element_bytes, int log2_lanes) const;
   double steps(int log2_lanes) const;
-  double seconds(const Kernel& kernel, const Work& work, bool with_vectors = true) const;
-  Prediction prediction(const Kernel& kernel, const Work& work, double storage_bytes,
-                        double conversion_reads) const;
-  double conversion(double reads, double storage_bytes) const;
+  double moved_rows() const;
   template <class Bytes>
   EllPart ell_part(HybridWidth rule, std::int64_t width, const Bytes& bytes) const;
-  Work work_of(const EllPart& part) const;
-  Prediction by_chunks(const Kernel& kernel, double matrix_bytes, double conversion_reads) const;
-  double moved_rows() const;
+  Work ell_work(const EllPart& part) const;
+  SortedRows unsorted_rows(int log2_lanes) const;
+  SortedRows rows_in_sampled_windows(int size, int log2_lanes) const;
+  SortedRows rows_sorted_as_a_whole(int log2_lanes) const;
   SortedRows sorted_rows(std::int64_t window, int log2_lanes) const;
-  Prediction of_diagonals(int block_size) const;
-  Prediction of_sorted_rows(const Kernel& kernel) const;
+
+  double seconds(const Kernel& kernel, const Work& work, bool with_vectors = true) const;
+  double conversion_seconds(double reads, double storage_bytes) const;
+  Prediction predict_kernel(const Kernel& kernel, const Work& work, double storage_bytes,
+                            double conversion_reads) const;
+  Prediction predict_chunks(const Kernel& kernel, double matrix_bytes, double conversion_reads) const;
+  Prediction predict_diagonals(int block_size) const;
+  Prediction predict_sorted_rows(const Kernel& kernel) const;
 
   MatrixStatistics m_statistics;
   DeviceSpeed m_speed;
@@ -104,7 +114,7 @@ class ByteModel {
   double m_ordinal;
   double m_offset;
   double m_rows;
-  double m_entries;
+  double m_nnz;
 };
 
 }  // namespace Filigree

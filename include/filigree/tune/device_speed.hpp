@@ -13,18 +13,19 @@
 
 namespace Filigree {
 
-/// What the byte model knows of a machine.
+/// The speed of a device, as the byte model uses it.
 struct DeviceSpeed {
-  /// Bytes a second that products read from memory.
+  /// Bytes per second that a kernel reads from memory.
   double read_bandwidth = 0;
-  /// Of the GPU, no multiprocessors for a host.
+  /// The shape of the GPU; without multiprocessors the device is a host.
   GpuShape gpu = {};
 };
 
 namespace Impl {
 
-/// 16 loads for one store, which is what a product looks like to the memory. Neighbouring lanes of a GPU read
-/// neighbouring elements; a thread of a host reads its own 16 in a row.
+/// Reads 16 elements and stores their sum, because a product of a sparse matrix reads much more than it
+/// writes. Neighbouring lanes of a GPU read neighbouring elements; a thread of a host reads 16 consecutive
+/// elements.
 template <class ExecutionSpace>
 struct ReadSixteen {
   using execution_space = ExecutionSpace;
@@ -44,12 +45,14 @@ struct ReadSixteen {
 
 }  // namespace Impl
 
-/// Bytes a second that an execution space reads from memory: the best of a few runs of reads of 512 MiB on a
-/// device and of 256 MiB on a host, several times the last cache of either, which are allocated for it;
-/// less where there is no room. Fences.
+/// Bytes per second that an execution space reads from memory: the best of a few runs.
+///
+/// Each run reads an array of 512 MiB on a GPU and 256 MiB on a host, which is several times the last cache,
+/// and writes a sixteenth of it. The array is allocated for the measurement; if the memory does not suffice
+/// it is halved until it fits. Fences.
 template <class ExecutionSpace>
 double measure_read_bandwidth(const ExecutionSpace& exec) {
-  // Several at once, as a launch and a fence take a part of the time of one.
+  // Several launches per fence, because the launch and the fence would distort the time of one.
   constexpr int reads = 4;
   using view_type = Kokkos::View<double*, typename ExecutionSpace::device_type>;
   std::int64_t count = (std::int64_t(Impl::runs_on_gpu_v<ExecutionSpace> ? 512 : 256) << 20) / 16 /
@@ -61,7 +64,7 @@ double measure_read_bandwidth(const ExecutionSpace& exec) {
       in = view_type(Kokkos::view_alloc(exec, Impl::label("in", "read_bandwidth")),
                      static_cast<std::size_t>(16 * count));
       out = Impl::allocate_view<view_type>(exec, "out", "read_bandwidth", count);
-    } catch (const std::exception&) {  // no memory, which is an exception of each version of Kokkos' own
+    } catch (const std::exception&) {  // out of memory; each Kokkos version throws another type
       if (count < 65536) throw;
       in = view_type();
       count /= 2;
@@ -80,9 +83,9 @@ double measure_read_bandwidth(const ExecutionSpace& exec) {
   return 17.0 * static_cast<double>(count) * sizeof(double) / seconds;
 }
 
-/// The speed of the device of an execution space: measured at the first call of a process, which takes some
-/// milliseconds and 0.6 GB on a GPU, on a host about half a second and 0.3 GB; then the same. Safe to call
-/// from several threads.
+/// The speed of the device of an execution space. The first call in a process measures it, which takes 0.6 GB
+/// on a GPU and 0.3 GB on a host while it runs; later calls return the same object. Safe to call from several
+/// threads.
 template <class ExecutionSpace>
 const DeviceSpeed& device_speed(const ExecutionSpace& exec) {
   static const DeviceSpeed speed = [&]() {

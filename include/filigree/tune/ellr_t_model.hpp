@@ -10,28 +10,28 @@
 
 namespace Filigree {
 
-/// The models that rank launches of ELLR-T, T lanes a row and teams of BS lanes, by the row lengths alone.
+/// The models that rank launches of ELLR-T by the row lengths alone. A launch has T lanes per row and teams
+/// of BS lanes.
 enum class EllrTModel {
-  /// M(rl, BS, T) of Vazquez, Fernandez and Garzon 2011, section 3.3, equations 1 to 4: a half warp waits for
-  /// the longest of its rows, teams are dealt to the multiprocessors in turn, and the one with most to wait
-  /// for decides. A lane reads every T-th entry of a row, so a row of n entries counts as n / T, rounded up.
+  /// M(rl, BS, T) of Vazquez, Fernandez and Garzon 2011, section 3.3, equations 1 to 4. A half warp waits for
+  /// its longest row; a row of n entries counts as n / T, rounded up. The multiprocessors take the teams in
+  /// turn. The cost is the largest sum of waits of a multiprocessor.
   half_warps,
-  /// Ours, for GPUs of today and values of 8 bytes: the time of a product in cycles of a multiprocessor.
-  /// That is the larger of two, as one hides the other: what the instructions of all warps take, and what
-  /// the 32-byte sectors take that a warp loads, of which one or more lanes need a part. To it comes what
-  /// the warp with the longest row waits for, which nothing hides at the end. The figures are of an H200
-  /// (src/ellr_t_model.cpp).
+  /// Our own model, for current GPUs and values of 8 bytes. The cost is the time of a product in cycles of a
+  /// multiprocessor: the larger of the time for the instructions of all warps and the time for the 32-byte
+  /// sectors that the warps load, because one hides the other. The wait of the warp with the longest row is
+  /// added, because nothing hides it at the end. src/ellr_t_model.cpp has the figures.
   sectors,
 };
 
-/// A launch of ELLR-T and what a model says of it: the lower the better. Costs of one model and one matrix
-/// compare with each other and with nothing else.
+/// A launch of ELLR-T and its cost by a model; lower is better. Only costs of the same model and the same
+/// matrix can be compared.
 struct EllrTLaunch {
-  int lanes_per_row = 1;
-  int lanes_per_team = 256;
+  int lanes_per_row = 1;     ///< T
+  int lanes_per_team = 256;  ///< BS
   double cost = 0;
 
-  /// The options of a conversion that makes this launch.
+  /// The options of a conversion to EllMatrix whose products use this launch.
   EllOptions options() const {
     EllOptions result;
     result.lanes_per_row = lanes_per_row;
@@ -40,18 +40,19 @@ struct EllrTLaunch {
   }
 };
 
-/// The cost of T = lanes_per_row in {1, 2, 4, 8, 16, 32} with each power of two of lanes_per_team from the
-/// least with which a multiprocessor can have all its lanes under way to gpu.most_lanes_per_team, in
-/// ascending order of both. Time: a few operations for each row and T, on the host. Throws
-/// std::invalid_argument for a gpu without multiprocessors, with a warp that is not 32 lanes, or with teams
-/// that cannot have a warp or fill a multiprocessor.
+/// The costs of all launches, in ascending order of lanes_per_row, then of lanes_per_team.
+///
+/// lanes_per_row is 1, 2, 4, 8, 16 or 32. lanes_per_team is a power of two, from the smallest team with which
+/// a multiprocessor can be full up to gpu.most_lanes_per_team. Takes a few operations per row and
+/// lanes_per_row on the host. Throws std::invalid_argument if the GPU has no multiprocessors, if its warps do
+/// not have 32 lanes, or if its teams cannot fill a multiprocessor.
 std::vector<EllrTLaunch> ellr_t_costs(EllrTModel model, const std::vector<std::int64_t>& row_lengths,
                                       const GpuShape& gpu);
 
-/// The first launch of the lowest cost.
+/// The first launch with the lowest cost. Throws like ellr_t_costs().
 EllrTLaunch pick_ellr_t(EllrTModel model, const std::vector<std::int64_t>& row_lengths, const GpuShape& gpu);
 
-/// The row lengths of a CRS matrix, which is all of it that comes to the host. Fences.
+/// The row lengths of a CRS matrix, on the host. Copies the row map to the host and fences.
 template <class Crs>
 std::vector<std::int64_t> row_lengths(const Crs& crs) {
   const auto row_map = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), crs.graph.row_map);

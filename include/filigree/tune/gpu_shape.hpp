@@ -2,41 +2,39 @@
 #ifndef FILIGREE_TUNE_GPU_SHAPE_HPP
 #define FILIGREE_TUNE_GPU_SHAPE_HPP
 
+#include <optional>
 #include <stdexcept>
-#include <type_traits>
 
 #include "filigree/core/error.hpp"
-#include "filigree/core/kokkos_versions.hpp"
+#include "filigree/core/gpu_properties.hpp"
 
 namespace Filigree {
 
-/// What the models of this folder know of a GPU.
+/// The properties of a GPU that the byte model and the ELLR-T models use. No multiprocessors stand for a
+/// host.
 struct GpuShape {
   int multiprocessors = 0;
   int warp_size = 32;
   int most_lanes_per_team = 1024;
-  /// Lanes and teams that a multiprocessor can have under way.
+  /// The most lanes that are resident on a multiprocessor at once.
   int lanes_per_multiprocessor = 2048;
+  /// The most teams that are resident on a multiprocessor at once.
   int teams_per_multiprocessor = 32;
   /// Bytes of the last cache before the memory.
   double cache_bytes = 50e6;
 };
 
-/// The shape of the device of an execution space instance. Throws std::invalid_argument where that is not a
-/// CUDA device; a caller on a host gives a GpuShape itself.
+/// The shape of the device of an execution space instance. Throws std::invalid_argument if it is not a CUDA
+/// device; the caller must then fill in a GpuShape.
 template <class ExecutionSpace>
-GpuShape gpu_shape([[maybe_unused]] const ExecutionSpace& exec) {
-#if defined(KOKKOS_ENABLE_CUDA)
-  if constexpr (std::is_same<ExecutionSpace, Kokkos::Cuda>::value) {
-    const auto& properties = exec.cuda_device_prop();
-    return {properties.multiProcessorCount,        properties.warpSize,
-            properties.maxThreadsPerBlock,         properties.maxThreadsPerMultiProcessor,
-            properties.maxBlocksPerMultiProcessor, static_cast<double>(properties.l2CacheSize)};
-  }
-#endif
-  Impl::fail<std::invalid_argument>("Filigree::gpu_shape: ", ExecutionSpace::name(),
-                                    " is no CUDA device; give the GpuShape of one.");
-  return {};
+GpuShape gpu_shape(const ExecutionSpace& exec) {
+  const std::optional<Impl::GpuProperties> gpu = Impl::gpu_properties(exec);
+  if (!gpu)
+    Impl::fail<std::invalid_argument>("Filigree::gpu_shape: the execution space is ", ExecutionSpace::name(),
+                                      "; it must be Kokkos::Cuda. Fill in a GpuShape for other devices.");
+  return {gpu->multiprocessors,          gpu->warp_size,
+          gpu->lanes_per_team,           gpu->lanes_per_multiprocessor,
+          gpu->teams_per_multiprocessor, gpu->last_cache_bytes};
 }
 
 }  // namespace Filigree

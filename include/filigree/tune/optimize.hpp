@@ -16,12 +16,12 @@
 namespace Filigree {
 namespace Impl {
 
-/// The AnyMatrix of a CRS matrix.
+/// The AnyMatrix that a CRS matrix of type Crs converts to.
 template <class Crs>
 using any_matrix_t = AnyMatrix<typename Crs::non_const_value_type, typename Crs::non_const_ordinal_type,
                                typename Crs::device_type, void, typename Crs::non_const_size_type>;
 
-/// The matrix in the format, or the member of a family, of that name.
+/// Converts to the variant of that name. The input must have been checked before.
 template <class ExecutionSpace, class Crs>
 typename any_matrix_t<Crs>::variant_type convert_by_name(const ExecutionSpace& exec, const Crs& crs,
                                                          const std::string& name, int block_size,
@@ -32,7 +32,6 @@ typename any_matrix_t<Crs>::variant_type convert_by_name(const ExecutionSpace& e
     for (auto& variant : named_variants<converted_t<FormatTag::template matrix, Crs>>()) {
       if (variant.name != name) continue;
       set_block_size(variant.options, block_size);
-      // Whoever asks has checked the input.
       variant.options.check_input = false;
       variant.options.max_storage_ratio = max_storage_ratio;
       result = convert<FormatTag::template matrix>(exec, crs, variant.options);
@@ -41,7 +40,7 @@ typename any_matrix_t<Crs>::variant_type convert_by_name(const ExecutionSpace& e
   return result;
 }
 
-/// The seconds of a product, the least of some.
+/// Seconds of a product, the least of five after one to warm up.
 template <class ExecutionSpace, class Any, class Vector>
 double time_product(const ExecutionSpace& exec, const Any& A, const Vector& x, const Vector& y) {
   using scalar = typename Any::value_type;
@@ -51,31 +50,56 @@ double time_product(const ExecutionSpace& exec, const Any& A, const Vector& x, c
     Kokkos::Timer timer;
     spmv(exec, "N", scalar(1), A, x, scalar(0), y);
     exec.fence();
-    // The first warms up.
     if (i > 0) seconds = std::min(seconds, timer.seconds());
   }
   return seconds;
 }
 
-/// Why BSR is no pick where its blocks are not full: it multiplies what fills them like entries, so that an
-/// Inf in x shows in rows whose pattern does not name its column.
-constexpr const char* multiplies_zeros = "it would multiply zeros that fill its blocks";
+/// Why BSR is refused if its blocks are not full. It multiplies the padding of its blocks like entries, so
+/// that an Inf in x would show in rows without an entry in that column.
+constexpr const char* padding_refusal = "would multiply the padding of its blocks like entries";
 
-/// Whether a matrix stores, and multiplies, more than the entries that it was made from.
+/// Whether products of a matrix multiply padding like entries.
 template <class Any>
-bool stores_zeros(const Any& A) {
+bool multiplies_padding(const Any& A) {
   return A.visit([&](const auto& matrix) {
     using Traits = MatrixTraits<std::decay_t<decltype(matrix)>>;
     return !Traits::counts_nnz && Traits::nnz(matrix) != static_cast<std::int64_t>(A.nnz());
   });
 }
 
+/// Converts to the predicted format. If it stores too much or padding would be multiplied, it sets the
+/// refusal and returns nothing.
+template <class ExecutionSpace, class Crs>
+std::optional<any_matrix_t<Crs>> try_format(const ExecutionSpace& exec, const Crs& crs,
+                                            const OptimizeOptions& options, const Selection& selection,
+                                            FormatPrediction& one) {
+  typename any_matrix_t<Crs>::variant_type matrix;
+  try {
+    matrix = convert_by_name(exec, crs, one.name, one.block_size,
+                             std::min(options.max_storage_ratio, options.most_bytes / selection.crs_bytes));
+  } catch (const std::exception& refusal) {  // too large, or out of memory
+    one.refusal = refusal.what();
+    return std::nullopt;
+  }
+  any_matrix_t<Crs> candidate({}, std::move(matrix), crs.nnz());
+  if (multiplies_padding(candidate))
+    one.refusal = padding_refusal;
+  else if (!is_refused(options, static_cast<double>(candidate.storage_bytes()), one, selection))
+    return candidate;
+  // The last kernel of the conversion may still write to the matrix, which is freed on return.
+  exec.fence();
+  return std::nullopt;
+}
+
 }  // namespace Impl
 
-/// What the byte model says of each format of AllFormats and each member of its family for a CRS matrix on
-/// the device of exec: the first is the one that optimize() would take, if no conversion or time shows
-/// otherwise. Costs matrix_statistics(), with check_input a read of the matrix, and once in a process
-/// device_speed(). Fences. Throws as optimize() does.
+/// The predictions of the byte model for all variants of all formats, for a CRS matrix on the device of exec.
+/// optimize() converts to the first of them unless its conversion or a measurement shows that another is
+/// better.
+///
+/// Cost: matrix_statistics(), one read of the matrix if options.check_input is set, and device_speed() once
+/// per process. Fences. Throws like optimize().
 template <class ExecutionSpace, class S, class O, class D, class M, class Z>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, Selection> predict_formats(
     const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
@@ -85,8 +109,8 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, Selection> p
       std::is_same<Crs,
                    KokkosSparse::CrsMatrix<std::remove_const_t<S>, std::remove_const_t<O>, D, M, Z>>::value &&
           !Crs::values_type::traits::memory_traits::is_unmanaged,
-      "Filigree::optimize: the CRS matrix must own its Views, and its scalars and ordinals must not be "
-      "const, as the result may share it; convert<Format> takes others.");
+      "Filigree::optimize: the CRS matrix must own its Views and its scalars and ordinals must not be const, "
+      "because the result may share the Views. convert<Format>() takes other matrices.");
   static_assert(
       Kokkos::SpaceAccessibility<ExecutionSpace, typename Crs::memory_space>::accessible,
       "Filigree::optimize: the execution space must be able to access the memory of the CRS matrix.");
@@ -108,19 +132,20 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, Selection> p
     for (auto& variant : named_variants<Matrix>()) {
       FormatPrediction one;
       one.name = variant.name;
+      one.shares_crs = MatrixTraits<Matrix>::shares_crs;
       if constexpr (Impl::HasBlockSize<decltype(variant.options)>::value) {
-        constexpr bool is_bell = std::is_same<decltype(variant.options), BellOptions>::value;
-        constexpr bool is_bsr = std::is_same<decltype(variant.options), BsrOptions>::value;
+        using Variant = decltype(variant.options);
         const MatrixStatistics& statistics = model.statistics();
         one.block_size =
             options.block_size > 0
                 ? options.block_size
                 : statistics.best_block_size(
-                      is_bell ? Impl::largest_compiled_block_size : MatrixStatistics::largest_block,
-                      is_bsr ? std::gcd(statistics.rows, statistics.columns) : 0);
+                      Variant::largest_block_size,
+                      Variant::block_size_must_divide ? std::gcd(statistics.rows, statistics.columns) : 0);
         variant.options.block_size = one.block_size;
-        if (is_bsr && statistics.block_fill[static_cast<std::size_t>(one.block_size)] < 0.9999)
-          one.refusal = Impl::multiplies_zeros;
+        if (Variant::multiplies_padding &&
+            statistics.block_fill[static_cast<std::size_t>(one.block_size)] < 0.9999)
+          one.refusal = Impl::padding_refusal;
       }
       one.prediction = model.predict(variant.options);
       result.formats.push_back(one);
@@ -130,20 +155,25 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, Selection> p
   return result;
 }
 
-/// The same on the default instance of the execution space of the CRS matrix.
+/// predict_formats() on the default instance of the execution space of the CRS matrix.
 template <class S, class O, class D, class M, class Z>
 Selection predict_formats(const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
                           const OptimizeOptions& options = {}) {
   return predict_formats(typename KokkosSparse::CrsMatrix<S, O, D, M, Z>::execution_space(), crs, options);
 }
 
-/// A CRS matrix in the format that makes the products planned, and its conversion, take the least, as the
-/// byte model predicts it from what the matrix is like: best = optimize(crs); spmv("N", 1.0, best, x, 0.0,
-/// y). The selection fences exec; its cost is that of predict_formats. A format that turns out larger than
-/// options allow, than predicted by so much that another is better, or than there is memory for, gives way to
-/// the next. CRS, which is shared and not copied, is always one of them.
+/// Converts a CRS matrix to the format whose conversion and planned products are predicted to take the least
+/// time:
 ///
-/// Throws std::invalid_argument for a CRS matrix that is none and for options that make no sense.
+///     auto best = Filigree::optimize(crs);
+///     Filigree::spmv("N", 1.0, best, x, 0.0, y);
+///
+/// If a converted matrix is larger than options allow, or so much larger than predicted that another format
+/// is better, or if there is no memory for it, the next format is tried. CRS is always among the formats; it
+/// is shared, not copied. Costs predict_formats() and the conversions. Fences exec.
+///
+/// Throws std::invalid_argument if options.check_input finds an error in the CRS matrix, and if a number in
+/// the options is out of range.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value,
                  Impl::any_matrix_t<KokkosSparse::CrsMatrix<S, O, D, M, Z>>>
@@ -166,36 +196,18 @@ optimize(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z
   std::vector<Prediction> tried;
   for (FormatPrediction& one : selection.formats) {
     if (tried.size() == wanted) break;
-    // On a host numbers of lanes are one and the same kernel, and the balanced one is none of its own: what
-    // is predicted alike is timed once.
+    // Variants with the same prediction are converted once: on a host all numbers of lanes per row and the
+    // balanced product of CRS use the same kernel.
     const bool is_tried = std::any_of(tried.begin(), tried.end(), [&](const Prediction& other) {
       return other.seconds == one.prediction.seconds && other.storage_bytes == one.prediction.storage_bytes;
     });
     if (is_tried || !one.refusal.empty()) continue;
-    typename Any::variant_type matrix;
-    try {
-      matrix = Impl::convert_by_name(
-          exec, crs, one.name, one.block_size,
-          std::min(options.max_storage_ratio, options.most_bytes / selection.crs_bytes));
-    } catch (const std::exception& refusal) {  // it is too large, or there is no memory for it
-      one.refusal = refusal.what();
-      continue;
-    }
-    Any candidate({}, std::move(matrix), crs.nnz());
-    if (Impl::stores_zeros(candidate)) {
-      one.refusal = Impl::multiplies_zeros;
-      exec.fence();
-      continue;
-    }
-    if (Impl::is_refused(options, static_cast<double>(candidate.storage_bytes()), one, selection)) {
-      // The last kernel of the conversion may still write what is freed here.
-      exec.fence();
-      continue;
-    }
+    std::optional<Any> candidate = Impl::try_format(exec, crs, options, selection, one);
+    if (!candidate) continue;
     tried.push_back(one.prediction);
     double seconds = 0;
     if (options.time_best) {
-      one.measured_seconds = Impl::time_product(exec, candidate, x, y);
+      one.measured_seconds = Impl::time_product(exec, *candidate, x, y);
       seconds = Impl::total_seconds(options, one.prediction, one.measured_seconds);
     }
     if (best && seconds >= best_seconds) continue;
@@ -207,7 +219,7 @@ optimize(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z
   return best->with_selection(std::move(selection));
 }
 
-/// The same on the default instance of the execution space of the CRS matrix.
+/// optimize() on the default instance of the execution space of the CRS matrix.
 template <class S, class O, class D, class M, class Z>
 auto optimize(const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs, const OptimizeOptions& options = {}) {
   return optimize(typename KokkosSparse::CrsMatrix<S, O, D, M, Z>::execution_space(), crs, options);

@@ -11,69 +11,71 @@
 
 namespace Filigree {
 
-/// What optimize() is asked for.
+/// Options of optimize().
 struct OptimizeOptions : ConvertOptions {
   OptimizeOptions() { max_storage_ratio = 1.5; }
 
-  /// Products that the application will make with the matrix: a conversion must pay in that many, so with few
-  /// the matrix stays CRS. At least 0; infinity leaves the conversion out.
+  /// The number of products that the application will make with the matrix, at least 0. The conversion and
+  /// these products together must take the least time, so that with few products the matrix stays CRS.
+  /// Infinity leaves the conversion out.
   double products = 1000;
-  /// Converts to the best three by the model, times a product of each, and keeps the one with which products
-  /// and conversion take the least. Takes the memory of two of them at once, two vectors and some products.
+  /// Converts to the three formats that are predicted to be the best, times a product of each, and keeps the
+  /// one whose conversion and products take the least time. It needs the memory of two of these matrices at
+  /// once and of two vectors.
   bool time_best = false;
-  /// The most bytes that the result may store, if it does not share the CRS matrix.
+  /// The most bytes that the result may store. Formats that share the CRS matrix are always allowed.
   double most_bytes = std::numeric_limits<double>::infinity();
-  /// That of CDS and BSR, 1 to 16, and of blocked ELL, 1 to 8; 0 for what the matrix shows.
+  /// The block size of CDS and BSR (1 to 16) and blocked ELL (1 to 8); 0 derives it from the matrix.
   int block_size = 0;
-  /// The speed of the device; where its bandwidth is 0, device_speed() tells, which measures it once. A GPU
-  /// without multiprocessors is that of the execution space.
+  /// The speed of the device. If its bandwidth is 0, device_speed() measures it once per process. If the GPU
+  /// has no multiprocessors, the shape is that of the execution space.
   DeviceSpeed speed = {};
 };
 
-/// A format, or a member of its family, as optimize() sees it.
+/// What optimize() found about a variant of a format.
 struct FormatPrediction {
-  std::string name;    ///< as filigree_spmv has it
+  std::string name;    ///< of the variant, as filigree_spmv prints it
   int block_size = 1;  ///< of CDS, BSR and blocked ELL
+  bool shares_crs =
+      false;  ///< whether it shares the Views of the CRS matrix and stores nothing of their size
   Prediction prediction;
-  /// The conversion and all products.
+  /// Seconds of the conversion and all products.
   double total_seconds = 0;
-  /// Of a product, the least of five, one after the other, so that a small matrix is in the caches where the
-  /// prediction is for cold ones; 0 if it was not timed.
+  /// Seconds of a product, the least of five; 0 if it was not timed. The five follow each other, so that a
+  /// small matrix stays in the caches. The prediction is for cold caches.
   double measured_seconds = 0;
-  /// Why it is out of question, or empty.
+  /// Why this variant was refused; empty if it was not.
   std::string refusal;
 };
 
-/// What optimize() found.
+/// What optimize() found about all formats.
 struct Selection {
-  /// Ascending in total_seconds as predicted, those out of question by their prediction last. One that turned
-  /// out to store more keeps its place.
+  /// In ascending order of the predicted total_seconds; variants that were refused by their prediction come
+  /// last. A variant that is refused after its conversion keeps its position.
   std::vector<FormatPrediction> formats;
-  /// The name of the first, or of the one that was converted.
+  /// The name of the variant that was picked: the first one, or the one that was converted.
   std::string picked;
   double crs_bytes = 0;
   double products = 0;
   bool timed = false;
 
-  /// The format that was picked.
+  /// The variant that was picked. Throws std::logic_error if there is none.
   const FormatPrediction& pick() const;
-  /// A table of all formats, in the order of what the conversion and all products take ("all ms"), and the
-  /// sentence that decided.
+  /// A table of all variants in the order of `formats`, and a sentence that says why one was picked. The
+  /// column "all ms" has total_seconds.
   std::string explain() const;
 };
 
 namespace Impl {
-/// Throws std::invalid_argument for options that make no sense.
+/// Throws std::invalid_argument if a number in the options is out of range.
 void check_optimize_options(const OptimizeOptions& options);
-/// Whether a matrix of that format shares the Views of the CRS matrix, and stores nothing else of its size.
-bool shares_crs(const std::string& format);
-/// The conversion and all products, each of which takes product_seconds.
+/// Seconds of the conversion and all products, each of which takes product_seconds.
 double total_seconds(const OptimizeOptions& options, const Prediction& prediction, double product_seconds);
-/// Whether a matrix that was converted stores more than allowed, or so much more than predicted that another
-/// format is better. Corrects the prediction and says why.
+/// Whether a converted matrix stores more than options allow, or so much more than predicted that another
+/// format is better. Corrects the prediction and sets the refusal.
 bool is_refused(const OptimizeOptions& options, double storage_bytes, FormatPrediction& format,
                 const Selection& selection);
-/// Says which other formats are out of question, sorts them and picks the first.
+/// Sets total_seconds and the refusals that follow from predictions, sorts the variants and picks the first.
 void rank_formats(const OptimizeOptions& options, Selection& selection);
 }  // namespace Impl
 

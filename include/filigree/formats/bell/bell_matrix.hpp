@@ -16,6 +16,12 @@ struct BellOptions : ConvertOptions {
   /// b: rows and columns are cut into blocks of this many, 1 to 8. It need not divide the extents of the
   /// matrix, whose last block is then smaller.
   int block_size = 1;
+  /// The largest block size that optimize() tries.
+  static constexpr int largest_block_size = 8;
+  /// Whether the block size must divide the number of rows and of columns.
+  static constexpr bool block_size_must_divide = false;
+  /// Whether a product multiplies the padding of blocks like entries.
+  static constexpr bool multiplies_padding = false;
 };
 
 /// Blocked ELL (BELLPACK): ELL of dense b x b blocks, every row of blocks padded to the length of the

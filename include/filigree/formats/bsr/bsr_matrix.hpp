@@ -11,6 +11,12 @@ namespace Filigree {
 struct BsrOptions : ConvertOptions {
   /// Rows and columns of a block; it must divide the rows and the columns of the matrix.
   int block_size = 1;
+  /// The largest block size that optimize() tries.
+  static constexpr int largest_block_size = 16;
+  /// Whether the block size must divide the number of rows and of columns.
+  static constexpr bool block_size_must_divide = true;
+  /// Whether a product multiplies the padding of blocks like entries.
+  static constexpr bool multiplies_padding = true;
 };
 
 }  // namespace Filigree
@@ -46,6 +52,7 @@ struct MatrixTraits<KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>> {
   static constexpr bool is_matrix = true;
   static constexpr bool counts_nnz = false;
   static constexpr bool keeps_entries = false;
+  static constexpr bool shares_crs = false;
 
   static constexpr const char* name() { return "bsr"; }
   static std::int64_t num_rows(const matrix_type& A) {

@@ -18,6 +18,12 @@ struct CdsOptions : ConvertOptions {
   /// b, the degrees of freedom a grid cell: rows and columns are cut into blocks of this many. At least 1; it
   /// need not divide the extents of the matrix, whose last block is then smaller.
   int block_size = 1;
+  /// The largest block size that optimize() tries.
+  static constexpr int largest_block_size = 16;
+  /// Whether the block size must divide the number of rows and of columns.
+  static constexpr bool block_size_must_divide = false;
+  /// Whether a product multiplies the padding of blocks like entries.
+  static constexpr bool multiplies_padding = false;
 };
 
 /// Column Diagonal Storage: the diagonals of b x b blocks, dense, without column indices.

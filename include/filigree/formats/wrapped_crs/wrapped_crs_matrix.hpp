@@ -79,6 +79,7 @@ class WrappedCrsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits
   using typename base_type::device_type;
   using options_type = WrappedCrsOptions;
   static constexpr bool keeps_entries = true;
+  static constexpr bool shares_crs = true;
 
   using values_type = typename crs_type::values_type;
   using row_list_type = Kokkos::View<Ordinal*, device_type>;

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_CORE_GPU_PROPERTIES_HPP
+#define FILIGREE_CORE_GPU_PROPERTIES_HPP
+
+#include <optional>
+#include <type_traits>
+
+#include "filigree/core/kokkos_versions.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// Properties of a GPU as its driver reports them.
+struct GpuProperties {
+  int multiprocessors;
+  int warp_size;
+  int lanes_per_team;            ///< the most
+  int lanes_per_multiprocessor;  ///< the most that are resident at once
+  int teams_per_multiprocessor;  ///< the most that are resident at once
+  double last_cache_bytes;
+};
+
+/// The properties of the device of an execution space instance; none if that is no CUDA device.
+template <class ExecutionSpace>
+std::optional<GpuProperties> gpu_properties([[maybe_unused]] const ExecutionSpace& exec) {
+  std::optional<GpuProperties> result;
+#if defined(KOKKOS_ENABLE_CUDA)
+  if constexpr (std::is_same<ExecutionSpace, Kokkos::Cuda>::value) {
+    const auto& properties = exec.cuda_device_prop();
+    result =
+        GpuProperties{properties.multiProcessorCount,        properties.warpSize,
+                      properties.maxThreadsPerBlock,         properties.maxThreadsPerMultiProcessor,
+                      properties.maxBlocksPerMultiProcessor, static_cast<double>(properties.l2CacheSize)};
+  }
+#endif
+  return result;
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

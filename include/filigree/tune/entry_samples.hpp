@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_TUNE_ENTRY_SAMPLES_HPP
+#define FILIGREE_TUNE_ENTRY_SAMPLES_HPP
+
+#include <cstdint>
+
+#include "filigree/core/binary_search.hpp"
+#include "filigree/core/launch.hpp"
+#include "filigree/tune/statistics_layout.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// The kernels that sample entries. RecordCoordinates writes row and column of each sample. The team kernel
+/// estimates how many sectors of x or how many blocks a set of entries lies in: it counts, for a sample, the
+/// entries of the set that lie in the same sector or block, and adds 1 / count. The mean of 1 / count is the
+/// number of sectors or blocks per entry.
+template <class ExecutionSpace, class Views>
+struct EntrySamples {
+  using execution_space = ExecutionSpace;
+  static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
+  using policy_type = Kokkos::TeamPolicy<ExecutionSpace>;
+  using member_type = typename policy_type::member_type;
+  using Layout = StatisticsLayout;
+  struct RecordCoordinates {};
+  /// Number of consecutive entries in the set of a sector sample.
+  static constexpr std::int64_t set_entries = 4096;
+  /// Blocks are counted if the rows of a block row have at most this many entries on average.
+  static constexpr std::int64_t longest_mean_row = 256;
+  /// One sample of 4 is used for sectors and one of 32 for each block size. More samples would not change the
+  /// estimates enough to matter.
+  static constexpr std::int64_t per_sector_sample = 4;
+  static constexpr std::int64_t per_block_sample = 32;
+
+  Views crs;
+  std::int64_t row_count;
+  std::int64_t nnz;
+  std::int64_t samples;
+  std::int64_t elements_per_sector;
+  std::int64_t* counts;
+
+  std::int64_t sector_samples() const { return (samples + per_sector_sample - 1) / per_sector_sample; }
+  std::int64_t block_samples() const { return (samples + per_block_sample - 1) / per_block_sample; }
+
+  /// One team per sector sample, then one team per block sample and block size.
+  policy_type policy(const ExecutionSpace& exec) const {
+    const std::int64_t teams = sector_samples() + Layout::largest_block * block_samples();
+    return policy_type(exec, static_cast<int>(teams), gpu ? 4 : 1, gpu ? 32 : 1);
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(RecordCoordinates, const std::int64_t i) const {
+    const std::int64_t entry = sample_index(i, samples, nnz);
+    counts[Layout::coordinates + 2 * i] = row_of(entry);
+    counts[Layout::coordinates + 2 * i + 1] = static_cast<std::int64_t>(crs.entries[entry]);
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const member_type& team) const {
+    const std::int64_t sectors = (samples + per_sector_sample - 1) / per_sector_sample;
+    const std::int64_t task = team.league_rank();
+    if (task < sectors)
+      count_sector(team, sample_index(task * per_sector_sample, samples, nnz));
+    else
+      count_block(team,
+                  sample_index((task - sectors) / Layout::largest_block * per_block_sample, samples, nnz),
+                  (task - sectors) % Layout::largest_block + 1);
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_of(std::int64_t entry) const {
+    return first_where(0, row_count, [&](std::int64_t row) { return crs.end(row) > entry; });
+  }
+
+  KOKKOS_INLINE_FUNCTION void count_sector(const member_type& team, std::int64_t entry) const {
+    const std::int64_t begin = entry / set_entries * set_entries;
+    add(team, 0, begin, begin + set_entries < nnz ? set_entries : nnz - begin, entry, elements_per_sector);
+  }
+
+  KOKKOS_INLINE_FUNCTION void count_block(const member_type& team, std::int64_t entry, std::int64_t b) const {
+    const std::int64_t first = row_of(entry) / b * b;
+    const std::int64_t end = first + b < row_count ? first + b : row_count;
+    const std::int64_t begin = crs.begin(first);
+    const std::int64_t count = crs.end(end - 1) - begin;
+    add(team, b, begin, count <= b * longest_mean_row ? count : 0, entry, b);
+  }
+
+  /// The set has `length` entries from `begin` on. Counts its entries that lie in the same group of `width`
+  /// columns as `entry`, and adds 1 / count to a sum. A count of 0 adds 1.
+  KOKKOS_INLINE_FUNCTION void add(const member_type& team, std::int64_t sum, std::int64_t begin,
+                                  std::int64_t length, std::int64_t entry, std::int64_t width) const {
+    // Columns are compared with the first column of the group, because a division per entry would take most
+    // of the time.
+    const std::int64_t first = static_cast<std::int64_t>(crs.entries[entry]) / width * width;
+    int count = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamVectorRange(team, static_cast<int>(length)),
+        [&](const int i, int& mine) {
+          const std::int64_t distance = static_cast<std::int64_t>(crs.entries[begin + i]) - first;
+          if (distance >= 0 && distance < width) ++mine;
+        },
+        count);
+    Kokkos::single(Kokkos::PerTeam(team), [&]() {
+      Kokkos::atomic_add(counts + Layout::sample_sums + sum,
+                         static_cast<std::int64_t>(Layout::one / (count > 0 ? count : 1)));
+    });
+  }
+};
+
+/// The kernel that counts, for each of a few samples, the entries that lie in the same sector of x, among the
+/// 2^20 consecutive entries around it. On a GPU several teams work on one sample.
+template <class ExecutionSpace, class Views>
+struct FarSamples {
+  static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
+  using policy_type = Kokkos::TeamPolicy<ExecutionSpace>;
+  using member_type = typename policy_type::member_type;
+  using Layout = StatisticsLayout;
+  static constexpr std::int64_t set_entries = std::int64_t(1) << 20;
+  static constexpr std::int64_t teams_per_sample = gpu ? 32 : 1;
+  static constexpr std::int64_t team_entries = set_entries / teams_per_sample;
+
+  Views crs;
+  std::int64_t nnz;
+  std::int64_t samples;
+  std::int64_t elements_per_sector;
+  std::int64_t* counts;
+
+  policy_type policy(const ExecutionSpace& exec) const {
+    return policy_type(exec, static_cast<int>(samples * teams_per_sample), gpu ? 16 : 1, gpu ? 32 : 1);
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const member_type& team) const {
+    const std::int64_t sample = team.league_rank() / teams_per_sample;
+    const std::int64_t entry = sample_index(sample, samples, nnz);
+    const std::int64_t sector =
+        static_cast<std::int64_t>(crs.entries[entry]) / elements_per_sector * elements_per_sector;
+    const std::int64_t set = entry / set_entries * set_entries;
+    const std::int64_t end = set + set_entries < nnz ? set + set_entries : nnz;
+    const std::int64_t begin = set + team.league_rank() % teams_per_sample * team_entries;
+    const std::int64_t rest = end - begin < team_entries ? end - begin : team_entries;
+    int count = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamVectorRange(team, static_cast<int>(rest > 0 ? rest : 0)),
+        [&](const int i, int& mine) {
+          const std::int64_t distance = static_cast<std::int64_t>(crs.entries[begin + i]) - sector;
+          if (distance >= 0 && distance < elements_per_sector) ++mine;
+        },
+        count);
+    Kokkos::single(Kokkos::PerTeam(team), [&]() {
+      Kokkos::atomic_add(counts + Layout::far_counts + sample, static_cast<std::int64_t>(count));
+    });
+  }
+};
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif
