@@ -129,12 +129,12 @@ TYPED_TEST(FromCoo, ConvertsToEveryFormat) {
 }
 
 template <class Matrix>
-auto carry_of(const Matrix& A) -> decltype(A.carry) {
-  return A.carry;
+auto carry_of(const Matrix& A) -> decltype(A.chunks.carry) {
+  return A.chunks.carry;
 }
 template <class Matrix>
-auto carry_of(const Matrix& A) -> decltype(A.coo.carry) {
-  return A.coo.carry;
+auto carry_of(const Matrix& A) -> decltype(A.coo.chunks.carry) {
+  return A.coo.chunks.carry;
 }
 
 /// Two products at once of what would be one carry. Many rows cross shares, so mixed sums would show.
@@ -180,7 +180,8 @@ TEST(VeryLongRow, IsSummedWhole) {
   };
   expect_right(Filigree::convert<Filigree::CooMatrix>(crs));
   const auto balanced = Filigree::convert<Filigree::WrappedCrsMatrix>(crs);
-  EXPECT_EQ(balanced.long_row_count, 2);  // also on a host, as a GPU may multiply what was converted there
+  EXPECT_EQ(balanced.chunks.long_row_count,
+            2);  // also on a host, as a GPU may multiply what was converted there
   expect_right(balanced);
   expect_right(Filigree::convert<Filigree::HybMatrix>(crs));
   expect_right(Filigree::convert<Filigree::HecMatrix>(crs));
@@ -301,7 +302,7 @@ TEST(SumAsWord, IsNever0) {
   using Word = Filigree::Impl::SumAsWord<double>;
   EXPECT_NE(Word::of(ones_alone), 0u);
   EXPECT_TRUE(std::isnan(Word::sum(Word::of(ones_alone))));
-  EXPECT_FALSE(Filigree::Impl::SumAsWord<Kokkos::complex<double>>::exists);
+  EXPECT_FALSE(Filigree::Impl::SumAsWord<Kokkos::complex<double>>::fits_one_word);
 }
 
 /// Rows that are cut once, in a large matrix: on a GPU the shares of balanced CRS join them, whichever comes
@@ -318,8 +319,8 @@ TEST(RowsCutOnce, AreJoinedByTheirShares) {
       host.rows[row].push_back({random.below(1000), random.value<double>()});
   ASSERT_GT(host.nnz(), 1 << 20);
   const auto balanced = Filigree::convert<Filigree::WrappedCrsMatrix>(device_crs(host));
-  EXPECT_GT(balanced.cut_row_count, 0);
-  EXPECT_EQ(balanced.long_row_count, 0);
+  EXPECT_GT(balanced.chunks.cut_row_count, 0);
+  EXPECT_EQ(balanced.chunks.long_row_count, 0);
   for (const int columns : {0, 16, 0, 3})
     EXPECT_TRUE(multiplies<Kokkos::LayoutLeft>(balanced, host,
                                                Product<double>{Mode::NoTranspose, 1.5, 0.5, columns}));
