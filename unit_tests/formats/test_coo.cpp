@@ -180,8 +180,8 @@ TEST(VeryLongRow, IsSummedWhole) {
   };
   expect_right(Filigree::convert<Filigree::CooMatrix>(crs));
   const auto balanced = Filigree::convert<Filigree::WrappedCrsMatrix>(crs);
-  EXPECT_EQ(balanced.chunks.long_row_count,
-            2);  // also on a host, as a GPU may multiply what was converted there
+  // Also on a host, because a GPU may multiply a matrix that was converted there.
+  EXPECT_EQ(balanced.chunks.long_row_count, 2);
   expect_right(balanced);
   expect_right(Filigree::convert<Filigree::HybMatrix>(crs));
   expect_right(Filigree::convert<Filigree::HecMatrix>(crs));

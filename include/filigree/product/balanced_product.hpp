@@ -9,9 +9,8 @@
 // 2. Each team multiplies one chunk (balanced_device.hpp, balanced_host.hpp).
 // 3. If a row lies in one chunk, the team sums it and stores y.
 // 4. If a row is cut, that is, if it lies in several chunks, each of them has a partial sum of it: the tail
-// in
-//    the chunk in which the row begins, a head in each later chunk. Teams leave tails and heads in the carry,
-//    a View that the matrix holds.
+//    in the chunk in which the row begins, a head in each later chunk. Teams leave tails and heads in the
+//    carry, a View that the matrix holds.
 // 5. The tail and the heads of each cut row are joined (balanced_join.hpp). The order of the additions is
 //    fixed, so every run gives the same bits. Who joins depends on the matrix:
 //    a. Up to 2^20 entries ("row-aligned"): chunks begin with a row if possible, so that only rows of more
@@ -24,8 +23,8 @@
 //       the row. The second kernel joins only the rows in three or more chunks.
 //    docs/performance.md, "How cut rows are joined", gives the reasons.
 //
-// Source: segmented sums over COO, Bell and Garland 2009, section 4.3, as papers 001 and 002 use them. They
-// join by a serial third kernel; the carry replaces it.
+// Source: segmented sums over COO, Bell and Garland 2009, section 4.3, which Vazquez et al. 2011 and Liu et
+// al. 2012 use too. They join by a serial third kernel; the carry replaces it.
 //
 // The EntryLayout concept
 //
@@ -38,8 +37,8 @@
 //   nnz                           number of entries
 //   chunk_begins                  pointer to EntryChunks::chunk_begins; nullptr if chunk c begins with entry
 //                                 2048 * c
-//   row_of(i)                     row of entry i, by a search if necessary (set-up only)
-//   begin_of(row)                 first entry of a row, by a search if necessary (set-up only)
+//   row_of(i)                     row of entry i, by a search if necessary (used in set-up)
+//   begin_of(row)                 first entry of a row, by a search if necessary (used in set-up)
 //   first_row(chunk)              row of the first entry of a chunk
 //   row_begins_at(row, i)         whether entry i, which is in `row`, is the first entry of that row
 //   may_meet                      constexpr: whether chunks may meet (5c). Meeting takes registers
@@ -48,7 +47,8 @@
 //                                 the part of one lane in finding the rows that begin in a chunk, whose
 //                                 entries are begin to end - 1. visit(v) calls v(i - begin, row) for each
 //                                 entry i that this lane finds to be the first of its row. The lanes of a
-//                                 team together find each such entry once. visit runs twice
+//                                 team together find each such entry once. visit may be called several
+//                                 times
 //   row_begins_in_registers       constexpr: whether RowBegins keeps what it found in registers
 // for hosts:
 //   row_has(row, i)               whether entry i is in `row`; it is in `row` or in a later one

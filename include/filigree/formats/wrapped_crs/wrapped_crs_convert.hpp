@@ -66,8 +66,9 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const WrappedC
   if (chunks.chunk_begins.extent(0) > 0) entries.chunk_begins = chunks.chunk_begins.data();
   Kokkos::parallel_for(label("first_rows", format), row_range<void>(exec, chunk_count),
                        FindFirstRows<ExecutionSpace, Layout, O>{entries, first_rows.data()});
+  const auto empty_list = empty_rows<RowList>(exec, format, crs, empty);
   find_cut_rows(exec, format, entries, chunks);
-  result = Result(crs, options, first_rows, empty_rows<RowList>(exec, format, crs, empty), chunks);
+  result = Result(crs, options, first_rows, empty_list, chunks);
 }
 
 /// The first row in which the patterns differ, or a number greater than that of every row. Fences exec.

@@ -15,8 +15,7 @@ namespace Filigree {
 
 /// How a CRS matrix is multiplied.
 enum class CrsKernel {
-  lanes,    ///< T lanes of a GPU per row. T = 1 is the scalar kernel, T = 32 the vector kernel (one warp per
-            ///< row)
+  lanes,    ///< T lanes of a GPU per row; T = 1 is the scalar kernel, T = 32 (one warp) the vector kernel
   balanced  ///< about equally many entries per team, however long the rows are
 };
 
