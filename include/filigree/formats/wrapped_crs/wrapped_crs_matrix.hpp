@@ -42,7 +42,7 @@ struct WrappedCrsOptions : ConvertOptions {
 };
 
 /// A CRS matrix that a kernel of this library multiplies. The caller chooses the kernel. It is meant for
-/// callers who cannot afford a second copy of the matrix: it shares the Views of the KokkosSparse::CrsMatrix
+/// callers who cannot convert their matrix: it shares the Views of the KokkosSparse::CrsMatrix
 /// that it is made of, so new values there are new values here.
 ///
 /// CrsKernel::lanes suits rows of about the same length: few lanes for short rows, 32 for long rows.
