@@ -125,12 +125,12 @@ TYPED_TEST(FromCoo, ConvertsToEveryFormat) {
 }
 
 template <class Matrix>
-auto carry_of(const Matrix& A) -> decltype(A.carry) {
-  return A.carry;
+auto carry_of(const Matrix& A) -> decltype(A.chunks.carry) {
+  return A.chunks.carry;
 }
 template <class Matrix>
-auto carry_of(const Matrix& A) -> decltype(A.coo.carry) {
-  return A.coo.carry;
+auto carry_of(const Matrix& A) -> decltype(A.coo.chunks.carry) {
+  return A.coo.chunks.carry;
 }
 
 /// Queues products of a matrix and of its copy with an own carry on two instances at the same time. The
@@ -171,7 +171,8 @@ TEST(BalancedProduct, MultipliesVeryLongRows) {
       host.rows[row].push_back({random.below(1000), random.value<double>()});
   const auto crs = device_crs(host);
   const auto balanced = Filigree::convert<Filigree::WrappedCrsMatrix>(crs);
-  EXPECT_EQ(balanced.long_row_count, 2);  // counted on hosts too: a GPU may multiply a matrix made there
+  // Also on a host, because a GPU may multiply a matrix that was converted there.
+  EXPECT_EQ(balanced.chunks.long_row_count, 2);
   expect_products(balanced, host);
   expect_products(Filigree::convert<Filigree::CooMatrix>(crs), host);
   expect_products(Filigree::convert<Filigree::HybMatrix>(crs), host);
@@ -292,7 +293,7 @@ TEST(SumAsWord, IsNeverZero) {
   using Word = Filigree::Impl::SumAsWord<double>;
   EXPECT_NE(Word::of(all_bits_set), 0u);
   EXPECT_TRUE(std::isnan(Word::sum(Word::of(all_bits_set))));
-  EXPECT_FALSE(Filigree::Impl::SumAsWord<Kokkos::complex<double>>::exists);
+  EXPECT_FALSE(Filigree::Impl::SumAsWord<Kokkos::complex<double>>::fits_one_word);
 }
 
 /// Rows of a large matrix that lie in two chunks. On a GPU the balanced CRS kernel adds their two partial
@@ -310,8 +311,8 @@ TEST(BalancedProduct, JoinsRowsCutOnceWithoutASecondKernel) {
       host.rows[row].push_back({random.below(1000), random.value<double>()});
   ASSERT_GT(host.nnz(), 1 << 20);
   const auto balanced = Filigree::convert<Filigree::WrappedCrsMatrix>(device_crs(host));
-  EXPECT_GT(balanced.cut_row_count, 0);
-  EXPECT_EQ(balanced.long_row_count, 0);
+  EXPECT_GT(balanced.chunks.cut_row_count, 0);
+  EXPECT_EQ(balanced.chunks.long_row_count, 0);
   for (const int columns : {0, 16, 0, 3})
     EXPECT_TRUE(multiplies<Kokkos::LayoutLeft>(balanced, host,
                                                Product<double>{Mode::NoTranspose, 1.5, 0.5, columns}));

@@ -410,7 +410,7 @@ const void* carry_of(const Any& A) {
   return A.visit([](const auto& matrix) -> const void* {
     using Matrix = std::decay_t<decltype(matrix)>;
     if constexpr (std::is_same_v<Matrix, Filigree::WrappedCrsMatrix<double, int, Device, void, int>>)
-      return matrix.carry.data();
+      return matrix.chunks.carry.data();
     return nullptr;
   });
 }

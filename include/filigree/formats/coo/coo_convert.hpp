@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "filigree/conversion/check_crs.hpp"
 #include "filigree/conversion/row_copy.hpp"
@@ -17,7 +18,7 @@
 namespace Filigree {
 namespace Impl {
 
-/// Writes the row of each entry of a CRS matrix, a lane a strip of entries.
+/// Writes the row of each entry of a CRS matrix. One lane writes one strip of entries.
 template <class ExecutionSpace, class Views, class Ordinal>
 struct WriteRows {
   using execution_space = ExecutionSpace;
@@ -36,53 +37,54 @@ struct WriteRows {
   }
 };
 
-/// Sets where the chunks of a COO matrix begin, or of the COO part of another format, and the rows that are
-/// cut. Fences exec.
+/// Sets chunks of a COO matrix, or of the COO part of another format. The carry is already allocated. Fences
+/// exec.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z>
 void find_chunks(const ExecutionSpace& exec, const char* format, CooMatrix<S, O, D, M, Z>& coo) {
-  using Entries = CooLayout<ExecutionSpace, S, O>;
-  using chunk_offsets_type = typename CooMatrix<S, O, D, M, Z>::chunk_offsets_type;
-  coo.chunk_begins = find_chunk_begins<chunk_offsets_type>(exec, format, Entries(coo));
-  find_cut_rows(exec, format, Entries(coo), coo);
+  using Layout = CooLayout<ExecutionSpace, S, O>;
+  find_chunk_begins(exec, format, Layout(coo), coo.chunks);
+  find_cut_rows(exec, format, Layout(coo), coo.chunks);
 }
 
-/// convert<CooMatrix>, its input checked. Fences exec to learn the number of empty rows.
+/// convert<CooMatrix>, for an input that is already checked. Fences exec to read the number of empty rows.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CooOptions& options,
                       CooMatrix<S, O, D, M, Z>& result) {
   using Coo = CooMatrix<S, O, D, M, Z>;
   using Views = CrsViews<S, O, Z>;
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
-  const std::int64_t entries = static_cast<std::int64_t>(crs.nnz());
+  const std::int64_t nnz = static_cast<std::int64_t>(crs.nnz());
   const std::int64_t empty = count_rows(exec, Coo::name(), crs, 0, 0);
-  check_storage<Z>("Filigree::convert<CooMatrix>", static_cast<double>(entries),
-                   static_cast<double>(entries) * (sizeof(S) + 2 * sizeof(O)) +
+  check_storage<Z>("Filigree::convert<CooMatrix>", static_cast<double>(nnz),
+                   static_cast<double>(nnz) * (sizeof(S) + 2 * sizeof(O)) +
                        static_cast<double>(empty) * sizeof(O) +
-                       static_cast<double>(chunk_bytes<ExecutionSpace>(entries)),
+                       static_cast<double>(chunk_bytes<ExecutionSpace>(nnz)),
                    crs, options, [&](std::ostream& why) {
-                     why << "a row index for each of the " << entries << " entries of " << rows << " rows";
+                     why << "a row index for each of the " << nnz << " entries of " << rows << " rows";
                    });
   result = Coo(crs.numRows(), crs.numCols(),
-               allocate_view<typename Coo::values_type>(exec, "values", Coo::name(), entries),
-               allocate_view<typename Coo::entries_type>(exec, "entries", Coo::name(), entries),
-               allocate_view<typename Coo::entries_type>(exec, "rows", Coo::name(), entries),
-               empty_rows<typename Coo::entries_type>(exec, Coo::name(), crs, empty), {}, {}, 0,
-               allocate_carry<ExecutionSpace, typename Coo::device_type>(exec, Coo::name(), entries));
-  if (entries == 0) return;
+               allocate_view<typename Coo::values_type>(exec, "values", Coo::name(), nnz),
+               allocate_view<typename Coo::entries_type>(exec, "entries", Coo::name(), nnz),
+               allocate_view<typename Coo::entries_type>(exec, "rows", Coo::name(), nnz),
+               empty_rows<typename Coo::entries_type>(exec, Coo::name(), crs, empty),
+               chunks_with_carry<typename Coo::device_type>(exec, Coo::name(), nnz));
+  if (nnz == 0) return;
   Kokkos::deep_copy(exec, result.values, crs.values);
   Kokkos::deep_copy(exec, result.entries, crs.graph.entries);
-  for_each_strip<void>(exec, "convert", Coo::name(), entries,
-                       WriteRows<ExecutionSpace, Views, O>{Views(crs), rows, entries, result.rows.data()});
+  for_each_strip<void>(exec, "convert", Coo::name(), nnz,
+                       WriteRows<ExecutionSpace, Views, O>{Views(crs), rows, nnz, result.rows.data()});
   find_chunks(exec, Coo::name(), result);
 }
 
-/// refill, its input checked. One kernel: both have the same order.
+/// refill, for an input that is already checked. One kernel, because both matrices store the entries in the
+/// same order.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void refill_from_crs(const ExecutionSpace& exec, const CooMatrix<S, O, D, M, Z>& coo, const Crs& crs) {
   copy_values(exec, coo.name(), crs, coo.values);
 }
 
-/// Checks and sorts triplets.
+/// The kernels of make_coo. Check finds the first triplet outside of the matrix, MakeKeys writes the sort
+/// keys, Move writes the triplets in sorted order.
 template <class ExecutionSpace, class Scalar, class Ordinal>
 struct SortTriplets {
   using execution_space = ExecutionSpace;
@@ -116,10 +118,11 @@ struct SortTriplets {
   }
 };
 
-template <class ExecutionSpace, class Entries, class SizeType>
+/// Writes the row map of a COO matrix.
+template <class ExecutionSpace, class EntryLayout, class SizeType>
 struct CooRowMap {
   using execution_space = ExecutionSpace;
-  Entries entries;
+  EntryLayout entries;
   SizeType* row_map;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t row) const {
@@ -127,32 +130,54 @@ struct CooRowMap {
   }
 };
 
-/// A CRS matrix that chunks the values and columns of a COO matrix.
+/// A CRS matrix that shares the values and columns of a COO matrix. Only its row map is new.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z>
 KokkosSparse::CrsMatrix<S, O, D, void, Z> crs_that_shares(const ExecutionSpace& exec,
                                                           const CooMatrix<S, O, D, M, Z>& coo) {
   using Crs = KokkosSparse::CrsMatrix<S, O, D, void, Z>;
-  using Entries = CooLayout<ExecutionSpace, S, O>;
+  using Layout = CooLayout<ExecutionSpace, S, O>;
   const std::int64_t rows = static_cast<std::int64_t>(coo.numRows());
   typename Crs::row_map_type::non_const_type row_map(
       Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("row_map", coo.name())),
       static_cast<std::size_t>(rows) + 1);
   Kokkos::parallel_for(label("row_map", coo.name()), row_range<void>(exec, rows + 1),
-                       CooRowMap<ExecutionSpace, Entries, Z>{Entries(coo), row_map.data()});
+                       CooRowMap<ExecutionSpace, Layout, Z>{Layout(coo), row_map.data()});
   return Crs(label("crs", coo.name()), coo.numRows(), coo.numCols(), coo.nnz(), coo.values, row_map,
              coo.entries);
 }
 
+/// Throws std::invalid_argument if the Views of make_coo differ in length or are strided too widely or if an
+/// extent is negative, and std::length_error if SizeType cannot count the entries.
+template <class SizeType, class Ordinal, class RowView, class ColumnView, class ValueView>
+void check_triplet_views(Ordinal row_count, Ordinal column_count, const RowView& rows,
+                         const ColumnView& columns, const ValueView& values) {
+  if (rows.extent(0) != values.extent(0) || columns.extent(0) != values.extent(0))
+    fail<std::invalid_argument>("Filigree::make_coo: there are ", rows.extent(0), " rows, ",
+                                columns.extent(0), " columns and ", values.extent(0),
+                                " values; all three must have the same length.");
+  constexpr std::uint64_t most = static_cast<std::uint64_t>(std::numeric_limits<SizeType>::max());
+  if (static_cast<std::uint64_t>(values.extent(0)) > most)
+    fail<std::length_error>("Filigree::make_coo: there are ", values.extent(0),
+                            " entries, but SizeType can count only ", most, ". Use a wider SizeType.");
+  if (row_count < 0 || column_count < 0)
+    fail<std::invalid_argument>("Filigree::make_coo: the matrix is ", row_count, " x ", column_count,
+                                "; neither number may be negative.");
+  check_row_stride("Filigree::make_coo", "rows", rows);
+  check_row_stride("Filigree::make_coo", "columns", columns);
+  check_row_stride("Filigree::make_coo", "values", values);
+}
+
 }  // namespace Impl
 
-/// A COO matrix of triplets in any order, with duplicates or without, made by kernels on the given execution
-/// space instance: entry i is values(i) in row rows(i) and
-/// column columns(i); the Views may have any stride. Entries of one row keep their order. Made on the device
-/// of the Views, which are copied; sorting takes two kernels for each bit of row_count and 32 bytes an entry
-/// while it runs. Fences exec.
+/// Makes a COO matrix from triplets in any order, with or without duplicates: entry i has the value values(i)
+/// and is in row rows(i) and column columns(i). The Views may have any stride; they are copied. Entries of
+/// one row keep their order.
 ///
-/// Throws std::invalid_argument where the Views have not the same length, and for the first entry outside of
-/// a row_count x column_count matrix; std::length_error for more entries than SizeType can count.
+/// Runs on the given execution space instance and fences it. Sorting takes two kernels per bit of row_count
+/// and, while it runs, 32 bytes per entry.
+///
+/// Throws std::invalid_argument if the Views differ in length, and for the first entry outside of a
+/// row_count x column_count matrix. Throws std::length_error if SizeType cannot count the entries.
 template <class SizeType = std::size_t, class ExecutionSpace, class RowView, class ColumnView,
           class ValueView>
 auto make_coo(const ExecutionSpace& exec, typename RowView::non_const_value_type row_count,
@@ -173,22 +198,10 @@ auto make_coo(const ExecutionSpace& exec, typename RowView::non_const_value_type
           Kokkos::SpaceAccessibility<ExecutionSpace, typename ColumnView::memory_space>::accessible &&
           Kokkos::SpaceAccessibility<ExecutionSpace, typename ValueView::memory_space>::accessible,
       "Filigree::make_coo: rows, columns and values must be in memory that the execution space can access.");
-  Impl::ScopedRegion region(Impl::label("make_coo", Coo::name()));
-  const std::int64_t entries = static_cast<std::int64_t>(values.extent(0));
-  if (rows.extent(0) != values.extent(0) || columns.extent(0) != values.extent(0))
-    Impl::fail<std::invalid_argument>("Filigree::make_coo: there are ", rows.extent(0), " rows, ",
-                                      columns.extent(0), " columns and ", values.extent(0),
-                                      " values; each entry must have one of each.");
-  if (static_cast<std::uint64_t>(entries) > static_cast<std::uint64_t>(std::numeric_limits<SizeType>::max()))
-    Impl::fail<std::length_error>("Filigree::make_coo: there are ", entries,
-                                  " entries, more than the size_type of the matrix can count, ",
-                                  std::numeric_limits<SizeType>::max(), "; give a wider one.");
-  if (row_count < 0 || column_count < 0)
-    Impl::fail<std::invalid_argument>("Filigree::make_coo: the matrix is ", row_count, " x ", column_count,
-                                      "; it must have no negative extent.");
-  Impl::check_row_stride("Filigree::make_coo", "rows", rows);
-  Impl::check_row_stride("Filigree::make_coo", "columns", columns);
-  Impl::check_row_stride("Filigree::make_coo", "values", values);
+  const char* const format = Coo::name();
+  Impl::ScopedRegion region(Impl::label("make_coo", format));
+  Impl::check_triplet_views<SizeType>(row_count, column_count, rows, columns, values);
+  const std::int64_t nnz = static_cast<std::int64_t>(values.extent(0));
   const auto read_only = [](const auto& view) {
     const auto vector = Impl::multi_vector(view);
     return Impl::MultiVector<const std::remove_pointer_t<decltype(vector.data)>>{
@@ -197,43 +210,40 @@ auto make_coo(const ExecutionSpace& exec, typename RowView::non_const_value_type
   Sort work{read_only(rows), read_only(columns), read_only(values), static_cast<std::int64_t>(row_count),
             static_cast<std::int64_t>(column_count)};
   std::int64_t bad = std::numeric_limits<std::int64_t>::max();
-  Kokkos::parallel_reduce(Impl::label("check", Coo::name()),
-                          Impl::row_range<typename Sort::Check>(exec, entries), work,
-                          Kokkos::Min<std::int64_t>(bad));
+  Kokkos::parallel_reduce(Impl::label("check", format), Impl::row_range<typename Sort::Check>(exec, nnz),
+                          work, Kokkos::Min<std::int64_t>(bad));
   exec.fence();
-  if (bad < entries)
+  if (bad < nnz)
     Impl::fail<std::invalid_argument>(
         "Filigree::make_coo: entry ", bad, " is in row ", Impl::read_element(rows, bad), " and column ",
         Impl::read_element(columns, bad), "; the matrix is ", row_count, " x ", column_count, ".");
 
-  const auto keys =
-      Impl::allocate_view<Kokkos::View<std::uint64_t*, Device>>(exec, "keys", Coo::name(), entries);
+  const auto keys = Impl::allocate_view<Kokkos::View<std::uint64_t*, Device>>(exec, "keys", format, nnz);
   work.keys = keys.data();
-  Kokkos::parallel_for(Impl::label("make_keys", Coo::name()),
-                       Impl::row_range<typename Sort::MakeKeys>(exec, entries), work);
+  Kokkos::parallel_for(Impl::label("make_keys", format), Impl::row_range<typename Sort::MakeKeys>(exec, nnz),
+                       work);
   const auto order = Impl::stable_order<std::int64_t>(
-      exec, Coo::name(), keys, row_count > 0 ? static_cast<std::uint64_t>(row_count - 1) : 0);
+      exec, format, keys, row_count > 0 ? static_cast<std::uint64_t>(row_count - 1) : 0);
   work.order = order.data();
   Coo result(row_count, column_count,
-             Impl::allocate_view<typename Coo::values_type>(exec, "values", Coo::name(), entries),
-             Impl::allocate_view<typename Coo::entries_type>(exec, "entries", Coo::name(), entries),
-             Impl::allocate_view<typename Coo::entries_type>(exec, "rows", Coo::name(), entries), {}, {}, {},
-             0, Impl::allocate_carry<ExecutionSpace, typename Coo::device_type>(exec, Coo::name(), entries));
+             Impl::allocate_view<typename Coo::values_type>(exec, "values", format, nnz),
+             Impl::allocate_view<typename Coo::entries_type>(exec, "entries", format, nnz),
+             Impl::allocate_view<typename Coo::entries_type>(exec, "rows", format, nnz), {},
+             Impl::chunks_with_carry<typename Coo::device_type>(exec, format, nnz));
   work.sorted_rows = result.rows.data();
   work.sorted_columns = result.entries.data();
   work.sorted_values = result.values.data();
-  Kokkos::parallel_for(Impl::label("sort", Coo::name()), Impl::row_range<typename Sort::Move>(exec, entries),
-                       work);
+  Kokkos::parallel_for(Impl::label("sort", format), Impl::row_range<typename Sort::Move>(exec, nnz), work);
   const auto crs = Impl::crs_that_shares(exec, result);
-  result.empty_rows = Impl::empty_rows<typename Coo::entries_type>(
-      exec, Coo::name(), crs, Impl::count_rows(exec, Coo::name(), crs, 0, 0));
-  Impl::find_chunks(exec, Coo::name(), result);
-  // The row map is freed on return, which is no event of exec.
+  result.empty_rows = Impl::empty_rows<typename Coo::entries_type>(exec, format, crs,
+                                                                   Impl::count_rows(exec, format, crs, 0, 0));
+  Impl::find_chunks(exec, format, result);
+  // The row map is freed on return, so the kernels that read it must have ended.
   exec.fence();
   return result;
 }
 
-/// The same on the default instance of the execution space of the values.
+/// make_coo on the default instance of the execution space of the values.
 template <class SizeType = std::size_t, class RowView, class ColumnView, class ValueView>
 auto make_coo(typename RowView::non_const_value_type row_count,
               typename RowView::non_const_value_type column_count, const RowView& rows,

@@ -6,7 +6,7 @@
 
 #include "filigree/conversion/slots.hpp"
 #include "filigree/core/binary_search.hpp"
-#include "filigree/core/integer.hpp"
+#include "filigree/core/launch.hpp"
 #include "filigree/core/load_once.hpp"
 #include "filigree/formats/coo/coo_matrix.hpp"
 #include "filigree/product/balanced_product.hpp"
@@ -15,16 +15,14 @@
 namespace Filigree {
 namespace Impl {
 
-/// The Entries (core/entry_shares.hpp) and the Rows (core/rows.hpp) of a COO matrix, whose rows are found by
-/// binary search.
+/// The layout of a COO matrix. It serves two concepts:
+/// 1. as EntryLayout (product/balanced_product.hpp) it is what products in modes N and C use;
+/// 2. as row layout (product/row_layout.hpp, with the slots of conversion/slots.hpp) it is what to_crs and
+///    other work by rows use. Each row is then found by binary search.
 template <class ExecutionSpace, class Scalar, class Ordinal>
 struct CooLayout {
   using scalar_type = Scalar;
   using ordinal_type = Ordinal;
-  using chunk_launch = ChunkLaunch<ExecutionSpace>;
-  static constexpr bool is_dense = false;
-  static constexpr bool padded = false;
-  static constexpr bool has_lanes = false;
 
   Scalar* values;
   Ordinal* entries;
@@ -38,37 +36,62 @@ struct CooLayout {
       : values(coo.values.data()),
         entries(coo.entries.data()),
         rows(coo.rows.data()),
-        chunk_begins(coo.chunk_begins.extent(0) > 0 ? coo.chunk_begins.data() : nullptr),
+        chunk_begins(coo.chunks.chunk_begins.extent(0) > 0 ? coo.chunks.chunk_begins.data() : nullptr),
         nnz(static_cast<std::int64_t>(coo.nnz())),
         row_count(static_cast<std::int64_t>(coo.numRows())) {}
+
+  // For both concepts.
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_of(std::int64_t i) const {
     return static_cast<std::int64_t>(rows[i]);
   }
+  /// The first entry whose row is not less than the given one.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t begin_of(std::int64_t row) const {
+    return first_where(0, nnz, [&](std::int64_t i) { return row_of(i) >= row; });
+  }
+
+  // EntryLayout.
+
+  using chunk_launch = ChunkLaunch<ExecutionSpace>;
+  static constexpr bool row_begins_in_registers = true;
+  /// Meeting makes products of COO slower (see docs/performance.md, "How cut rows are joined").
+  static constexpr bool may_meet = false;
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_row(std::int64_t chunk) const {
+    return row_of(chunk_begin(*this, chunk));
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool row_begins_at(std::int64_t row, std::int64_t i) const {
+    return i == 0 || row_of(i - 1) != row;
+  }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_after(std::int64_t, std::int64_t i) const { return row_of(i); }
-  KOKKOS_FORCEINLINE_FUNCTION bool is_in(std::int64_t row, std::int64_t i) const { return row_of(i) == row; }
-  /// The rows between need not be loaded.
+  KOKKOS_FORCEINLINE_FUNCTION bool row_has(std::int64_t row, std::int64_t i) const {
+    return row_of(i) == row;
+  }
+  /// If the row has at least `guess` entries from i on, the last of these is in the row. The entries between
+  /// need not be looked at, because entries are sorted by row.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t known_end(std::int64_t row, std::int64_t i, std::int64_t end,
                                                      std::int64_t guess) const {
-    return i + guess <= end && is_in(row, i + guess - 1) ? i + guess : i;
+    return i + guess <= end && row_has(row, i + guess - 1) ? i + guess : i;
   }
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(std::int64_t i, std::int64_t length) const {
     prefetch_ahead(values + i, length);
     prefetch_ahead(entries + i, length);
     prefetch_ahead(rows + i, length);
   }
-  static constexpr bool keeps_rows = true;
-  static constexpr bool may_meet = false;  // 4 to 8 % slower for it (H200)
-  /// A lane looks at every 256th entry. Just what it found stays in registers, which the entries need.
+
+  /// A lane compares the rows of entries lane, lane + 256, and so on, with those of the entries before them.
+  /// Only one bit per entry stays in registers, because the entries need registers too.
   struct RowBegins {
     using launch = ChunkLaunch<ExecutionSpace>;
-    const Ordinal* rows;       ///< of the entries of the chunk
-    std::uint32_t begins = 0;  ///< a bit an entry of the lane, set if it is the first of its row
+    /// Row of each entry of the chunk.
+    const Ordinal* rows;
+    /// Bit j says whether entry j * 256 + lane is the first of its row.
+    std::uint32_t begins = 0;
     int lane;
 
-    KOKKOS_FORCEINLINE_FUNCTION RowBegins(const CooLayout& of, std::int64_t, std::int64_t begin,
+    KOKKOS_FORCEINLINE_FUNCTION RowBegins(const CooLayout& layout, std::int64_t, std::int64_t begin,
                                           std::int64_t end, int lane_)
-        : rows(of.rows + begin), lane(lane_) {
+        : rows(layout.rows + begin), lane(lane_) {
       const int count = static_cast<int>(end - begin);
       Ordinal row[launch::entries_per_lane];
       Ordinal row_before[launch::entries_per_lane];
@@ -83,9 +106,9 @@ struct CooLayout {
         if (j * launch::lanes + lane < count && row[j] != row_before[j]) begins |= 1u << j;
     }
 
+    /// Loads all rows before the first visit, so that the loads do not wait for each other.
     template <class Visit>
     KOKKOS_FORCEINLINE_FUNCTION void visit(const Visit& visit) const {
-      // First all loads, then all visits.
       Ordinal row[launch::entries_per_lane];
       FILIGREE_UNROLL(8)
       for (int j = 0; j < launch::entries_per_lane; ++j)
@@ -95,20 +118,16 @@ struct CooLayout {
         if (row[j] >= 0) visit(j * launch::lanes + lane, static_cast<std::int64_t>(row[j]));
     }
   };
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_row(std::int64_t chunk) const {
-    return row_of(chunk_begin(*this, chunk));
-  }
-  KOKKOS_FORCEINLINE_FUNCTION bool begins(std::int64_t row, std::int64_t i) const {
-    return i == 0 || row_of(i - 1) != row;
-  }
+
+  // Row layout.
+
+  static constexpr bool is_dense = false;
+  static constexpr bool padded = false;
+  static constexpr bool has_lanes = false;
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t stored_row_count() const { return row_count; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t matrix_row(std::int64_t i) const { return i; }
   KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1; }
-  /// The first entry whose row is not less than the given one.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t begin_of(std::int64_t row) const {
-    return first_where(0, nnz, [&](std::int64_t i) { return row_of(i) >= row; });
-  }
   template <class Visit>
   KOKKOS_FORCEINLINE_FUNCTION void visit_lane_entries(std::int64_t row, int, const Visit& visit) const {
     const std::int64_t begin = begin_of(row);
@@ -116,7 +135,7 @@ struct CooLayout {
   }
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t slots() const { return nnz; }
-  /// The entries of a row, which is mostly a short one.
+  /// The entries of the row of a slot. Most rows are short, so both ends are searched from the slot outwards.
   KOKKOS_FORCEINLINE_FUNCTION SlotGroup group(std::int64_t slot, std::int64_t) const {
     const std::int64_t row = row_of(slot);
     const std::int64_t before = first_where_galloping(
@@ -128,9 +147,9 @@ struct CooLayout {
   KOKKOS_FORCEINLINE_FUNCTION SlotEntry entry(const SlotGroup& row, std::int64_t slot) const {
     return {row.number, slot - row.begin, slot};
   }
-  KOKKOS_FORCEINLINE_FUNCTION Scalar& value_at(std::int64_t at) const { return values[at]; }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_at(const SlotGroup&, std::int64_t at) const {
-    return static_cast<std::int64_t>(entries[at]);
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value_at(std::int64_t position) const { return values[position]; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_at(const SlotGroup&, std::int64_t position) const {
+    return static_cast<std::int64_t>(entries[position]);
   }
 };
 

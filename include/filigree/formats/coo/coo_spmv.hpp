@@ -16,13 +16,13 @@
 namespace Filigree {
 namespace Impl {
 
-/// Modes T and H: one lane an entry, which adds its product to y with an atomic, so the order of the sums,
-/// and with it the last bits, may change from run to run. Each addition rounds to the type of y.
-template <class ExecutionSpace, class Entries, class Operands, bool Conjugate>
+/// Modes T and H: one lane per entry adds its product to y with an atomic. The order of the additions, and so
+/// the last bits of y, may differ from run to run. Each addition rounds to the type of y.
+template <class ExecutionSpace, class EntryLayout, class Operands, bool Conjugate>
 struct CooSpmvTranspose {
   using launch = RowLaunch<ExecutionSpace>;
 
-  Entries entries;
+  EntryLayout entries;
   Operands operands;
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
@@ -33,24 +33,24 @@ struct CooSpmvTranspose {
   }
 };
 
-/// The product of COO, or of the COO part of another format, whose names the kernels get.
+/// The product of a COO matrix, or of the COO part of another format, which names the kernels.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void coo_spmv(const ExecutionSpace& exec, const std::string& name, const std::string& join_name, Mode mode,
               const CooMatrix<S, O, D, M, Z>& coo, const Operands& operands) {
-  using Entries = CooLayout<ExecutionSpace, S, O>;
-  const Entries entries(coo);
+  using Layout = CooLayout<ExecutionSpace, S, O>;
+  const Layout entries(coo);
   if (!is_transpose(mode)) {
-    balanced_spmv(exec, name, join_name, mode, entries, operands, coo);
+    balanced_spmv(exec, name, join_name, mode, entries, operands, coo.chunks, coo.empty_rows);
     return;
   }
   operands.scale(exec, static_cast<std::int64_t>(coo.numCols()));
   with_mode<S>(mode, [&](auto, auto conjugate) {
-    using Kernel = CooSpmvTranspose<ExecutionSpace, Entries, Operands, decltype(conjugate)::value>;
+    using Kernel = CooSpmvTranspose<ExecutionSpace, Layout, Operands, decltype(conjugate)::value>;
     Kokkos::parallel_for(name, Kernel::launch::policy(exec, entries.nnz), Kernel{entries, operands});
   });
 }
 
-/// The product, everything checked and A with entries.
+/// The product. The arguments are already checked, and the matrix has entries.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const CooMatrix<S, O, D, M, Z>& coo, const Operands& operands) {

@@ -54,8 +54,8 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HybOptio
   Coo coo(crs.numRows(), crs.numCols(),
           allocate_view<typename Coo::values_type>(exec, "coo_values", name, excess),
           allocate_view<typename Coo::entries_type>(exec, "coo_entries", name, excess),
-          allocate_view<typename Coo::entries_type>(exec, "coo_rows", name, excess), {}, {}, {}, 0,
-          allocate_carry<ExecutionSpace, typename Coo::device_type>(exec, name, excess));
+          allocate_view<typename Coo::entries_type>(exec, "coo_rows", name, excess), {},
+          chunks_with_carry<typename Coo::device_type>(exec, name, excess));
   fill_ell(exec, name, crs, ell);
   if (excess == 0) {
     result = Hyb(static_cast<Z>(crs.nnz()), static_cast<O>(longest), ell, coo);

@@ -83,7 +83,7 @@ class HybMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   /// The same matrix with a carry of its own, for products at the same time as those of this object.
   HybMatrix with_own_carry() const {
     HybMatrix result(*this);
-    result.coo.carry = typename coo_type::carry_type(Impl::label("carry", name()), coo.carry.extent(0));
+    result.coo.chunks = coo.chunks.with_own_carry(name());
     return result;
   }
 

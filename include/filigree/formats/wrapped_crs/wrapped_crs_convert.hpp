@@ -8,6 +8,7 @@
 #include "filigree/conversion/row_copy.hpp"
 #include "filigree/conversion/row_lengths.hpp"
 #include "filigree/conversion/row_list.hpp"
+#include "filigree/core/allocate_view.hpp"
 #include "filigree/formats/crs/crs_convert.hpp"
 #include "filigree/formats/wrapped_crs/wrapped_crs_layout.hpp"
 #include "filigree/formats/wrapped_crs/wrapped_crs_matrix.hpp"
@@ -15,11 +16,11 @@
 namespace Filigree {
 namespace Impl {
 
-/// Finds the row of the first entry of each chunk.
-template <class ExecutionSpace, class Entries, class Ordinal>
+/// Writes the row of the first entry of each chunk.
+template <class ExecutionSpace, class EntryLayout, class Ordinal>
 struct FindFirstRows {
   using execution_space = ExecutionSpace;
-  Entries entries;
+  EntryLayout entries;
   Ordinal* first_rows;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t chunk) const {
@@ -27,64 +28,63 @@ struct FindFirstRows {
   }
 };
 
-/// convert<WrappedCrsMatrix>, its input checked: copies nothing; finds the chunks of the balanced kernel.
+/// convert<WrappedCrsMatrix>, for an input that is already checked. Copies nothing of the CRS matrix; finds
+/// the chunks of the balanced kernel.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const WrappedCrsOptions& options,
                       WrappedCrsMatrix<S, O, D, M, Z>& result) {
   using Result = WrappedCrsMatrix<S, O, D, M, Z>;
-  using Entries = CrsEntryLayout<ExecutionSpace, S, O, Z>;
-  const char* function = "Filigree::convert<WrappedCrsMatrix>";
+  using Layout = CrsEntryLayout<ExecutionSpace, S, O, Z>;
+  using RowList = typename Result::row_list_type;
+  const char* const function = "Filigree::convert<WrappedCrsMatrix>";
+  const char* const format = Result::name();
   check_lanes_per_row(function, options.lanes_per_row);
   if (options.kernel == CrsKernel::lanes) {
     result = Result(crs, options);
     return;
   }
-  const std::int64_t entries = static_cast<std::int64_t>(crs.nnz());
-  const std::int64_t chunks = ChunkLaunch<ExecutionSpace>::chunks(entries);
-  const std::int64_t empty = count_rows(exec, Result::name(), crs, 0, 0);
-  check_storage<Z>(function, static_cast<double>(entries),
-                   crs_bytes(crs) + static_cast<double>(chunks + empty) * sizeof(O) +
-                       static_cast<double>(chunk_bytes<ExecutionSpace>(entries)),
+  const std::int64_t nnz = static_cast<std::int64_t>(crs.nnz());
+  const std::int64_t chunk_count = ChunkLaunch<ExecutionSpace>::chunk_count(nnz);
+  const std::int64_t empty = count_rows(exec, format, crs, 0, 0);
+  check_storage<Z>(function, static_cast<double>(nnz),
+                   crs_bytes(crs) + static_cast<double>(chunk_count + empty) * sizeof(O) +
+                       static_cast<double>(chunk_bytes<ExecutionSpace>(nnz)),
                    crs, options, [&](std::ostream& why) {
-                     why << "the CRS matrix, " << chunks << " chunks of its entries and " << empty
+                     why << "the CRS matrix, " << chunk_count << " chunks of its entries and " << empty
                          << " empty rows";
                    });
-  const typename Result::row_list_type first_rows(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("first_rows", Result::name())),
-      static_cast<std::size_t>(chunks));
-  Entries shared{crs.values.data(),
+  const auto first_rows = allocate_view<RowList>(exec, "first_rows", format, chunk_count);
+  auto chunks = chunks_with_carry<typename Result::device_type>(exec, format, nnz);
+  Layout entries{crs.values.data(),
                  crs.graph.entries.data(),
                  crs.graph.row_map.data(),
                  first_rows.data(),
                  nullptr,
-                 entries,
+                 nnz,
                  static_cast<std::int64_t>(crs.numRows())};
-  const auto chunk_begins =
-      find_chunk_begins<typename Result::chunk_offsets_type>(exec, Result::name(), shared);
-  if (chunk_begins.extent(0) > 0) shared.chunk_begins = chunk_begins.data();
-  Kokkos::parallel_for(label("first_rows", Result::name()), row_range<void>(exec, chunks),
-                       FindFirstRows<ExecutionSpace, Entries, O>{shared, first_rows.data()});
-  result =
-      Result(crs, options, first_rows,
-             empty_rows<typename Result::row_list_type>(exec, Result::name(), crs, empty), chunk_begins, {},
-             0, allocate_carry<ExecutionSpace, typename Result::device_type>(exec, Result::name(), entries));
-  find_cut_rows(exec, Result::name(), shared, result);
+  find_chunk_begins(exec, format, entries, chunks);
+  if (chunks.chunk_begins.extent(0) > 0) entries.chunk_begins = chunks.chunk_begins.data();
+  Kokkos::parallel_for(label("first_rows", format), row_range<void>(exec, chunk_count),
+                       FindFirstRows<ExecutionSpace, Layout, O>{entries, first_rows.data()});
+  const auto empty_list = empty_rows<RowList>(exec, format, crs, empty);
+  find_cut_rows(exec, format, entries, chunks);
+  result = Result(crs, options, first_rows, empty_list, chunks);
 }
 
-/// The first row in which the patterns differ, or a number past all rows. Fences exec.
+/// The first row in which the patterns differ, or a number greater than that of every row. Fences exec.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 std::int64_t first_different_row(const ExecutionSpace& exec, const WrappedCrsMatrix<S, O, D, M, Z>& A,
                                  const Crs& crs) {
   return first_different_row(exec, A.crs, crs);
 }
 
-/// refill, its input checked: new values for the CRS matrix that is shared, too. One kernel.
+/// refill, for an input that is already checked. The shared CRS matrix gets the new values too. One kernel.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void refill_from_crs(const ExecutionSpace& exec, const WrappedCrsMatrix<S, O, D, M, Z>& A, const Crs& crs) {
   copy_values(exec, A.name(), crs, A.values);
 }
 
-/// to_crs: the matrix that is shared.
+/// to_crs: returns the shared CRS matrix.
 template <class Crs, class ExecutionSpace, class S, class O, class D, class M, class Z>
 Crs convert_to_crs(const ExecutionSpace&, const WrappedCrsMatrix<S, O, D, M, Z>& A) {
   return A.crs;

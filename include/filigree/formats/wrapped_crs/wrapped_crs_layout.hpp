@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "filigree/core/binary_search.hpp"
-#include "filigree/core/integer.hpp"
+#include "filigree/core/launch.hpp"
 #include "filigree/core/load_once.hpp"
 #include "filigree/formats/wrapped_crs/wrapped_crs_matrix.hpp"
 #include "filigree/product/balanced_product.hpp"
@@ -13,12 +13,15 @@
 namespace Filigree {
 namespace Impl {
 
-/// The Entries (core/entry_shares.hpp) of a CRS matrix.
+/// A CRS matrix as EntryLayout (product/balanced_product.hpp). It has no row of each entry, so rows are found
+/// by binary search in the row map, from the first row of a chunk on.
 template <class ExecutionSpace, class Scalar, class Ordinal, class SizeType>
 struct CrsEntryLayout {
   using scalar_type = Scalar;
   using ordinal_type = Ordinal;
   using chunk_launch = ChunkLaunch<ExecutionSpace>;
+  static constexpr bool row_begins_in_registers = false;
+  static constexpr bool may_meet = true;
 
   const Scalar* values;
   const Ordinal* entries;
@@ -31,19 +34,22 @@ struct CrsEntryLayout {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t begin_of(std::int64_t row) const {
     return static_cast<std::int64_t>(row_map[row]);
   }
-  /// The row of entry i, which is in `low` or after it, and before `high`: the last that does not begin after
-  /// i. Empty rows begin where the next one does.
+  /// The row of entry i, if it is at least `low` and less than `high`: the last row that does not begin after
+  /// entry i. A row without entries is never the last one, because it begins where the next row begins.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t search(std::int64_t low, std::int64_t high, std::int64_t i) const {
     return first_where(low + 1, high, [&](std::int64_t row) { return begin_of(row) > i; }) - 1;
   }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_of(std::int64_t i) const { return search(0, row_count, i); }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_row(std::int64_t chunk) const {
     return static_cast<std::int64_t>(first_rows[chunk]);
   }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_of(std::int64_t i) const { return search(0, row_count, i); }
+  KOKKOS_FORCEINLINE_FUNCTION bool row_begins_at(std::int64_t row, std::int64_t i) const {
+    return begin_of(row) == i;
+  }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_after(std::int64_t row, std::int64_t i) const {
     return begin_of(row + 2) > i ? row + 1 : search(row + 2, row_count, i);
   }
-  KOKKOS_FORCEINLINE_FUNCTION bool is_in(std::int64_t row, std::int64_t i) const {
+  KOKKOS_FORCEINLINE_FUNCTION bool row_has(std::int64_t row, std::int64_t i) const {
     return i < begin_of(row + 1);
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t known_end(std::int64_t row, std::int64_t, std::int64_t end,
@@ -54,35 +60,36 @@ struct CrsEntryLayout {
     prefetch_ahead(values + i, length);
     prefetch_ahead(entries + i, length);
   }
-  static constexpr bool keeps_rows = false;
-  static constexpr bool may_meet = true;
-  /// A lane looks at every 256th row, those without entries too; or, in a chunk with very many of these, at
-  /// every 256th entry, whose row it searches (1M entries in few of 50M rows, H200: 0.27 ms in place of 76).
+
+  /// Lane l of a team looks at rows l, l + 256, and so on of the chunk. If the chunk crosses very many rows
+  /// without entries, it looks at entries l, l + 256, and so on instead, and searches for the row of each
+  /// (see docs/performance.md, "Balanced CRS with many rows without entries").
   struct RowBegins {
     using launch = ChunkLaunch<ExecutionSpace>;
-    static constexpr std::int64_t most_rows_of_a_walk = 8 * launch::chunk;
-    const CrsEntryLayout& of;
+    /// The most rows of a chunk that the lanes look at one by one.
+    static constexpr std::int64_t most_rows = 8 * launch::chunk_size;
+    const CrsEntryLayout& layout;
     std::int64_t chunk;
     std::int64_t begin;
     std::int64_t end;
     int lane;
 
-    KOKKOS_FORCEINLINE_FUNCTION RowBegins(const CrsEntryLayout& entries_, std::int64_t share_,
+    KOKKOS_FORCEINLINE_FUNCTION RowBegins(const CrsEntryLayout& layout_, std::int64_t chunk_,
                                           std::int64_t begin_, std::int64_t end_, int lane_)
-        : of(entries_), chunk(share_), begin(begin_), end(end_), lane(lane_) {}
+        : layout(layout_), chunk(chunk_), begin(begin_), end(end_), lane(lane_) {}
 
     template <class Visit>
     KOKKOS_FORCEINLINE_FUNCTION void visit(const Visit& visit) const {
-      const std::int64_t first = of.first_row(chunk);
-      const std::int64_t last = end < of.nnz ? of.first_row(chunk + 1) : of.row_count - 1;
-      if (last - first > most_rows_of_a_walk) {
+      const std::int64_t first = layout.first_row(chunk);
+      const std::int64_t last = end < layout.nnz ? layout.first_row(chunk + 1) : layout.row_count - 1;
+      if (last - first > most_rows) {
         visit_entries(first, last, visit);
         return;
       }
       for (std::int64_t row = first + lane; row <= last; row += launch::lanes) {
-        const std::int64_t row_begin = of.begin_of(row);
-        // An empty row begins where the next one does.
-        if (row_begin >= begin && row_begin < end && of.begin_of(row + 1) > row_begin)
+        const std::int64_t row_begin = layout.begin_of(row);
+        // The last condition leaves out rows without entries.
+        if (row_begin >= begin && row_begin < end && layout.begin_of(row + 1) > row_begin)
           visit(static_cast<int>(row_begin - begin), row);
       }
     }
@@ -91,14 +98,11 @@ struct CrsEntryLayout {
                                                    const Visit& visit) const {
       FILIGREE_UNROLL(1)
       for (std::int64_t i = begin + lane; i < end; i += launch::lanes) {
-        const std::int64_t row = of.search(first, last + 1, i);
-        if (of.begin_of(row) == i) visit(static_cast<int>(i - begin), row);
+        const std::int64_t row = layout.search(first, last + 1, i);
+        if (layout.begin_of(row) == i) visit(static_cast<int>(i - begin), row);
       }
     }
   };
-  KOKKOS_FORCEINLINE_FUNCTION bool begins(std::int64_t row, std::int64_t i) const {
-    return begin_of(row) == i;
-  }
 };
 
 }  // namespace Impl

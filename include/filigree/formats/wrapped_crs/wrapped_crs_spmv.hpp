@@ -15,8 +15,8 @@
 namespace Filigree {
 namespace Impl {
 
-/// The product, everything checked and A with entries. Modes T and H are those of T lanes a row, 8 where the
-/// kernel is the balanced one.
+/// The product. The arguments are already checked, and the matrix has entries. Modes T and H always use a
+/// number of lanes per row; with CrsKernel::balanced it is 8.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const WrappedCrsMatrix<S, O, D, M, Z>& A, const Operands& operands) {
@@ -29,15 +29,16 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
     launch_row_product(exec, name, mode, rows, operands, static_cast<std::int64_t>(A.numCols()));
     return;
   }
+  const auto& chunk_begins = A.chunks.chunk_begins;
   const CrsEntryLayout<ExecutionSpace, S, O, Z> entries{
       crs.values.data(),
       crs.graph.entries.data(),
       crs.graph.row_map.data(),
       A.first_rows.data(),
-      A.chunk_begins.extent(0) > 0 ? A.chunk_begins.data() : nullptr,
+      chunk_begins.extent(0) > 0 ? chunk_begins.data() : nullptr,
       static_cast<std::int64_t>(A.nnz()),
       static_cast<std::int64_t>(A.numRows())};
-  balanced_spmv(exec, name, join_name, mode, entries, operands, A);
+  balanced_spmv(exec, name, join_name, mode, entries, operands, A.chunks, A.empty_rows);
 }
 
 }  // namespace Impl

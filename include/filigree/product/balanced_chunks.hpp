@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The chunks of a balanced product: their size, where they begin, which rows they cut, and the kernels that
+// find this out during set-up. balanced_product.hpp describes the algorithm and the EntryLayout concept.
+#ifndef FILIGREE_PRODUCT_BALANCED_CHUNKS_HPP
+#define FILIGREE_PRODUCT_BALANCED_CHUNKS_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include "filigree/core/allocate_view.hpp"
+#include "filigree/core/binary_search.hpp"
+#include "filigree/core/launch.hpp"
+#include "filigree/core/matrix_base.hpp"
+#include "filigree/core/region.hpp"
+
+namespace Filigree {
+
+/// The Views that a matrix holds for its balanced product (see product/balanced_product.hpp). A cut row is a
+/// row whose entries lie in several chunks.
+///
+/// Bytes per chunk: 520 for the carry, 16 for cut_rows and, if the matrix has chunk_begins, 8 for these.
+template <class Device>
+struct EntryChunks {
+  using offsets_type = Kokkos::View<std::int64_t*, Device>;
+  using carry_type = Kokkos::View<Kokkos::complex<double>*, Device>;
+
+  /// First entry of each chunk, then the number of entries. Empty if chunk c begins with entry 2048 * c.
+  offsets_type chunk_begins;
+  /// First and last chunk of each cut row: elements 2 * i and 2 * i + 1. It has room for one cut row per
+  /// chunk. If chunks of the format may meet, the rows that lie in more than two chunks come first.
+  offsets_type cut_rows;
+  std::int64_t cut_row_count = 0;
+  /// Number of cut rows in more than two chunks. It is 0 if chunks of the format do not meet.
+  std::int64_t long_row_count = 0;
+  /// Partial sums of the cut rows during a product. spmv must not allocate, so the matrix holds it. Parts:
+  /// 1. the head and the tail of each chunk, each for 16 columns of x;
+  /// 2. one 64-bit word per chunk, in which the chunk exchanges a partial sum with the next chunk;
+  /// 3. a counter of the chunks that have ended.
+  /// Parts 2 and 3 are 0 between products.
+  carry_type carry;
+
+  /// Bytes of all Views.
+  std::size_t bytes() const { return Impl::bytes_of(chunk_begins, cut_rows, carry); }
+  /// The same chunks with a new carry, named after the format, for a product at the same time.
+  EntryChunks with_own_carry(const char* format) const {
+    EntryChunks result(*this);
+    result.carry = carry_type(Impl::label("carry", format), carry.extent(0));
+    return result;
+  }
+};
+
+namespace Impl {
+
+/// The size of chunks, and the launch of a product in which one team multiplies one chunk.
+template <class ExecutionSpace>
+struct ChunkLaunch {
+  static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
+  /// Lanes per team.
+  static constexpr int lanes = gpu ? 256 : 1;
+  /// Entries per lane. A GPU lane loads all of them before it uses the first one. More entries per lane need
+  /// more scratch memory, which leaves less first-level cache (see docs/performance.md, "Scratch memory of
+  /// the balanced product").
+  static constexpr int entries_per_lane = gpu ? 8 : 2048;
+  /// The most entries of a chunk.
+  static constexpr std::int64_t chunk_size = lanes * entries_per_lane;
+  using member_type = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
+
+  /// The most entries of a matrix whose chunks begin with a row if possible ("row-aligned" chunks).
+  static constexpr std::int64_t most_aligned = std::int64_t(1) << 20;
+  /// A chunk begins up to this many entries early if it then begins with a row. So rows of at most this many
+  /// entries are never cut. It is 0 for large matrices, whose chunks begin with multiples of chunk_size: a
+  /// team would lose time if it first loaded where its chunk begins (see docs/performance.md, "Where the
+  /// chunks of large matrices begin").
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr std::int64_t slack(std::int64_t nnz) {
+    return nnz <= most_aligned ? 512 : 0;
+  }
+  /// Distance, in entries, between the begins of two chunks if neither begins early.
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr std::int64_t pitch(std::int64_t nnz) {
+    return chunk_size - slack(nnz);
+  }
+  static std::int64_t chunk_count(std::int64_t nnz) { return (nnz + pitch(nnz) - 1) / pitch(nnz); }
+};
+
+/// The most columns of x for which the carry has room.
+constexpr int most_carried_columns = 16;
+
+/// Elements of the carry that hold heads and tails.
+inline std::int64_t carried_sums(std::int64_t chunk_count) {
+  return chunk_count * 2 * most_carried_columns;
+}
+/// Elements of the carry: heads and tails, two 64-bit words per element, and the counter.
+template <class ExecutionSpace>
+std::int64_t carry_elements(std::int64_t nnz) {
+  const std::int64_t chunks = ChunkLaunch<ExecutionSpace>::chunk_count(nnz);
+  return carried_sums(chunks) + (chunks + 1) / 2 + 1;
+}
+/// Bytes of the EntryChunks of a matrix with nnz entries.
+template <class ExecutionSpace>
+std::int64_t chunk_bytes(std::int64_t nnz) {
+  const std::int64_t chunks = ChunkLaunch<ExecutionSpace>::chunk_count(nnz);
+  const bool has_begins = ChunkLaunch<ExecutionSpace>::slack(nnz) > 0;
+  return ((has_begins ? chunks + 1 : 0) + 2 * chunks) * static_cast<std::int64_t>(sizeof(std::int64_t)) +
+         carry_elements<ExecutionSpace>(nnz) * static_cast<std::int64_t>(sizeof(Kokkos::complex<double>));
+}
+/// EntryChunks for nnz entries with a carry of zeros. find_chunk_begins and find_cut_rows fill in the rest.
+template <class Device, class ExecutionSpace>
+EntryChunks<Device> chunks_with_carry(const ExecutionSpace& exec, const char* format, std::int64_t nnz) {
+  EntryChunks<Device> chunks;
+  chunks.carry =
+      typename EntryChunks<Device>::carry_type(Kokkos::view_alloc(exec, label("carry", format)),
+                                               static_cast<std::size_t>(carry_elements<ExecutionSpace>(nnz)));
+  return chunks;
+}
+
+/// The first entry of a chunk.
+template <class EntryLayout>
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t chunk_begin(const EntryLayout& entries, std::int64_t chunk) {
+  if (entries.chunk_begins != nullptr) return entries.chunk_begins[chunk];
+  const std::int64_t begin = chunk * EntryLayout::chunk_launch::chunk_size;
+  return begin < entries.nnz ? begin : entries.nnz;
+}
+
+/// For a row that lies in a chunk and in the next one: whether it begins in that chunk. It does unless it is
+/// the first row of the chunk and began earlier.
+template <class EntryLayout>
+KOKKOS_FORCEINLINE_FUNCTION bool row_begins_in(const EntryLayout& entries, std::int64_t chunk,
+                                               std::int64_t row) {
+  return entries.first_row(chunk) != row || entries.row_begins_at(row, chunk_begin(entries, chunk));
+}
+
+/// Whether a row begins in a chunk and continues in the next one.
+template <class EntryLayout>
+KOKKOS_FORCEINLINE_FUNCTION bool begins_cut_row(const EntryLayout& entries, std::int64_t chunk) {
+  const std::int64_t end = chunk_begin(entries, chunk + 1);
+  if (end == entries.nnz) return false;
+  const std::int64_t row = entries.first_row(chunk + 1);
+  return !entries.row_begins_at(row, end) && row_begins_in(entries, chunk, row);
+}
+
+/// The kernels of set-up: Begins writes where each chunk begins; CutRows lists the cut rows.
+template <class ExecutionSpace, class EntryLayout>
+struct FindChunks {
+  using execution_space = ExecutionSpace;
+  struct Begins {};
+  struct CutRows {};
+  using value_type = std::int64_t;
+
+  EntryLayout entries;
+  std::int64_t chunk_count;
+  std::int64_t* result;
+  /// CutRows lists the rows that lie in at least fewest_chunks and at most most_chunks chunks.
+  std::int64_t fewest_chunks = 2;
+  std::int64_t most_chunks = chunk_count;
+
+  KOKKOS_INLINE_FUNCTION void operator()(Begins, const std::int64_t chunk) const {
+    using launch = ChunkLaunch<ExecutionSpace>;
+    if (chunk == chunk_count) {
+      result[chunk] = entries.nnz;
+      return;
+    }
+    const std::int64_t begin = chunk * launch::pitch(entries.nnz);
+    const std::int64_t row_begin = entries.begin_of(entries.row_of(begin));
+    result[chunk] = begin - row_begin <= launch::slack(entries.nnz) ? row_begin : begin;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(CutRows, const std::int64_t chunk, std::int64_t& count,
+                                         const bool final) const {
+    if (!begins_cut_row(entries, chunk)) return;
+    const std::int64_t row = entries.first_row(chunk + 1);
+    const std::int64_t end =
+        first_where(chunk + 2, chunk_count, [&](std::int64_t c) { return entries.first_row(c) != row; });
+    if (end - chunk < fewest_chunks || end - chunk > most_chunks) return;
+    if (final) {
+      result[2 * count] = chunk;
+      result[2 * count + 1] = end - 1;
+    }
+    ++count;
+  }
+};
+
+/// Sets chunks.chunk_begins. Leaves it empty if chunks begin with multiples of chunk_size.
+template <class ExecutionSpace, class EntryLayout, class Device>
+void find_chunk_begins(const ExecutionSpace& exec, const char* format, const EntryLayout& entries,
+                       EntryChunks<Device>& chunks) {
+  using launch = ChunkLaunch<ExecutionSpace>;
+  using Find = FindChunks<ExecutionSpace, EntryLayout>;
+  using View = typename EntryChunks<Device>::offsets_type;
+  if (launch::slack(entries.nnz) == 0) return;
+  const std::int64_t chunk_count = launch::chunk_count(entries.nnz);
+  chunks.chunk_begins = allocate_view<View>(exec, "chunk_begins", format, chunk_count + 1);
+  Kokkos::parallel_for(label("chunk_begins", format), row_range<typename Find::Begins>(exec, chunk_count + 1),
+                       Find{entries, chunk_count, chunks.chunk_begins.data()});
+}
+
+/// Sets chunks.cut_rows and the two counts. entries must already know the chunk begins. Fences exec.
+template <class ExecutionSpace, class EntryLayout, class Device>
+void find_cut_rows(const ExecutionSpace& exec, const char* format, const EntryLayout& entries,
+                   EntryChunks<Device>& chunks) {
+  using Find = FindChunks<ExecutionSpace, EntryLayout>;
+  using View = typename EntryChunks<Device>::offsets_type;
+  const std::int64_t chunk_count = ChunkLaunch<ExecutionSpace>::chunk_count(entries.nnz);
+  chunks.cut_rows = allocate_view<View>(exec, "cut_rows", format, 2 * chunk_count);
+  const auto list = [&](std::int64_t first, std::int64_t fewest_chunks, std::int64_t most_chunks) {
+    std::int64_t count = 0;
+    if (chunk_count > 1)
+      Kokkos::parallel_scan(
+          label("cut_rows", format), row_range<typename Find::CutRows>(exec, chunk_count),
+          Find{entries, chunk_count, chunks.cut_rows.data() + 2 * first, fewest_chunks, most_chunks}, count);
+    return count;
+  };
+  if constexpr (EntryLayout::may_meet) {
+    chunks.long_row_count = list(0, 3, chunk_count);
+    chunks.cut_row_count = chunks.long_row_count + list(chunks.long_row_count, 2, 2);
+  } else {
+    chunks.cut_row_count = list(0, 2, chunk_count);
+  }
+  exec.fence();
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

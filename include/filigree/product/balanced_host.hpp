@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How a host thread multiplies one chunk of a balanced product. balanced_product.hpp describes the algorithm.
+#ifndef FILIGREE_PRODUCT_BALANCED_HOST_HPP
+#define FILIGREE_PRODUCT_BALANCED_HOST_HPP
+
+#include <cstdint>
+#include <type_traits>
+
+#include "filigree/core/launch.hpp"
+#include "filigree/core/scalar.hpp"
+#include "filigree/product/balanced_join.hpp"
+#include "filigree/product/row_layout.hpp"
+#include "filigree/product/row_product.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// Multiplies the entries begin to end - 1, which are those of `chunk`, one row after the other. Product is a
+/// ChunkProduct; UnitStride says whether x has unit stride.
+///
+/// A row often has as many entries as the row before it. If that row was long, known_end() finds most entries
+/// of this row at once; if it was short, the end is found entry by entry. Entries are prefetched for each row
+/// (see docs/performance.md, "Balanced product on hosts").
+template <bool UnitStride, bool Conjugate, class Product>
+KOKKOS_INLINE_FUNCTION void multiply_chunk_on_host(const Product& product, const std::int64_t chunk,
+                                                   const std::int64_t begin, const std::int64_t end) {
+  using operands_type = typename Product::operands_type;
+  using accumulator_type = typename Product::accumulator_type;
+  using layout_type = typename Product::layout_type;
+  using entries_of_row = StridedEntries<std::remove_pointer_t<decltype(layout_type::values)>,
+                                        std::remove_pointer_t<decltype(layout_type::entries)>>;
+  constexpr std::int64_t most_short = 16;
+
+  const layout_type& entries = product.entries;
+  const operands_type operands = product.operands.template with_stride<UnitStride>();
+  typename operands_type::sums_type sums = {};
+  std::int64_t row = entries.first_row(chunk);
+  bool begun_here = entries.row_begins_at(row, begin);
+  const auto finish_row = [&](bool ends_here) {
+    for (int c = 0; c < operands_type::most_columns && product.operands.has(c); ++c) {
+      if (!begun_here)
+        product.carry.head(chunk, c) = sums[c];
+      else if (!ends_here)
+        product.carry.tail(chunk, c) = sums[c];
+      else
+        product.operands.store(sums[c], row, c);
+      sums[c] = accumulator_type(0);
+    }
+  };
+  // The length of the previous row. The first row counts as short, because nothing is known of it.
+  std::int64_t length = 1;
+  for (std::int64_t i = begin;;) {
+    const std::int64_t first = i;
+    if (length > most_short) {
+      entries.prefetch(first, length);
+      i = entries.known_end(row, first, end, length);
+      add_run<false, false, Conjugate>(
+          operands, sums, entries_of_row{entries.values + first, entries.entries + first, 1, i - first});
+    } else {
+      entries.prefetch(first, 1);
+    }
+    for (; i < end && entries.row_has(row, i); ++i)
+      operands.add(sums, conjugate_if<Conjugate>(entries.values[i]), entries.entries[i]);
+    length = i - first;
+    if (i == end) break;
+    finish_row(true);
+    row = entries.row_after(row, i);
+    begun_here = true;
+  }
+  finish_row(end == entries.nnz || !entries.row_has(row, end));
+}
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif
