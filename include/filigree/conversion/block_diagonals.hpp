@@ -74,7 +74,7 @@ FoundDiagonals<ExecutionSpace, Crs> find_diagonals(const ExecutionSpace& exec, c
   using Found = FoundDiagonals<ExecutionSpace, Crs>;
   using Kernels = typename Found::kernels_type;
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
-  const std::int64_t entries = static_cast<std::int64_t>(crs.nnz());
+  const std::int64_t nnz = static_cast<std::int64_t>(crs.nnz());
   const std::int64_t block_rows = (rows + block_size - 1) / block_size;
   const std::int64_t block_columns = (static_cast<std::int64_t>(crs.numCols()) + block_size - 1) / block_size;
   const std::int64_t candidates = block_rows > 0 && block_columns > 0 ? block_rows + block_columns - 1 : 0;
@@ -83,7 +83,7 @@ FoundDiagonals<ExecutionSpace, Crs> find_diagonals(const ExecutionSpace& exec, c
   // On a GPU about one lane per entry of a mean row, so that neighbouring lanes read neighbours (see
   // docs/performance.md, "Conversion to diagonals: lanes per row").
   int log2_lanes = 0;
-  while (runs_on_gpu_v<ExecutionSpace> && log2_lanes < 5 && rows << (log2_lanes + 1) <= entries)
+  while (runs_on_gpu_v<ExecutionSpace> && log2_lanes < 5 && rows << (log2_lanes + 1) <= nnz)
     ++log2_lanes;
   Found found{flags,
               {crs_views_t<Crs>(crs), log2_lanes, block_size, block_rows, flags.data(), nullptr},

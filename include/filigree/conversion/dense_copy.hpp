@@ -10,11 +10,12 @@
 //   scalar_type, ordinal_type
 //   rows_are_contiguous       constexpr: whether the elements of a row are neighbours in memory
 //   values()                  the array of values
-//   position(row, column)     the position in values() of the element of a row and column, -1 if there is
-//   none element_count(row)        the number of elements of a row for_each_element(row, first, end, visit)
-//                             calls visit(column, position) for elements first to end - 1 of a row, by
-//                             ascending column. The column of a padding element may lie outside the matrix
-//                             (-1 in blocked ELL); such an element holds 0.
+//   position(row, column)     the position in values() of the element, or -1 if there is none
+//   element_count(row)        the number of elements of a row
+//   for_each_element(row, first, end, visit)
+//                             calls visit(column, position) for the elements first to end - 1 of a row, by
+//                             ascending column. A padding element holds 0; its column may lie outside the
+//                             matrix (-1 in blocked ELL).
 #ifndef FILIGREE_CONVERSION_DENSE_COPY_HPP
 #define FILIGREE_CONVERSION_DENSE_COPY_HPP
 
@@ -130,7 +131,7 @@ struct DenseFill {
                                                      std::int64_t end_element) const {
     const std::int64_t begin = crs.begin(row);
     const std::int64_t end = crs.end(row);
-    // A macro, because device code cannot call std::numeric_limits without a warning of nvcc.
+    // The macro, because nvcc warns about std::numeric_limits in device code.
     constexpr std::int64_t no_column = INT64_MIN;
     const auto column_of = [&](std::int64_t i) {
       return i < end ? static_cast<std::int64_t>(crs.entries[i]) : no_column;

@@ -54,8 +54,8 @@ struct CdsOptions : ConvertOptions {
 /// the number of rows. There are k * b * n values and k offsets, as in the formula of the source. With b = 1,
 /// CDS is DIA.
 ///
-/// A stored zero cannot be told from padding. A product does not multiply it, so an Inf in x does not turn it
-/// into NaN, and to_crs leaves it out. The conversion sums duplicates.
+/// A stored zero cannot be told from padding. A product does not multiply it, so an Inf in x does not
+/// produce a NaN there, and to_crs leaves it out. The conversion sums duplicates.
 ///
 /// Source: Godwin, Holewinski and Sadayappan 2012, section 3.1.
 ///
