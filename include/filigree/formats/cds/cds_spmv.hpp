@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <string>
-#include <type_traits>
 
 #include "filigree/core/block_size.hpp"
 #include "filigree/core/launch.hpp"
