@@ -10,16 +10,16 @@
 namespace Filigree {
 namespace Impl {
 
-/// The blocks of b x b that have an entry of a CRS matrix, for each row of blocks by ascending column.
+/// Finds the b x b blocks of a CRS matrix that have an entry, block row by block row.
 template <class Views>
 struct BlockColumns {
   Views crs;
   std::int64_t rows;
   std::int64_t block_size;
 
-  /// Calls visit(block column) for the blocks of a block row, by ascending column. Where its rows are sorted
-  /// each is found by a binary search of each row; where one is not, by a read of all, which takes the square
-  /// of the length of a long row.
+  /// Calls visit(block_column) for the blocks of a block row that have an entry, by ascending column. If all
+  /// rows of the block row are sorted, the cost per block is a binary search in each row. Else it is a read
+  /// of all entries of the block row, which is slow for long rows.
   template <class Visit>
   KOKKOS_INLINE_FUNCTION void for_each_block(std::int64_t block_row, const Visit& visit) const {
     const bool sorted = is_sorted(block_row);
@@ -40,7 +40,7 @@ struct BlockColumns {
     return true;
   }
 
-  /// The smallest block column greater than `last` in a block row, or -1.
+  /// The smallest block column of a block row that is greater than `last`, or -1 if there is none.
   KOKKOS_INLINE_FUNCTION std::int64_t next_block(std::int64_t block_row, std::int64_t last,
                                                  bool sorted) const {
     std::int64_t next = -1;

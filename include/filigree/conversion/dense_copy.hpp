@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Conversion, refill and the way back for formats that have a place for each row and column of their pattern
-// and cannot tell a zero there from padding: those of diagonals and of blocks. Each describes its places by a
-// small struct of raw pointers, its Places:
+// Conversion from CRS, refill, and conversion to CRS for dense formats. CDS, DIA, blocked ELL and BSR store
+// an element for each (row, column) of their diagonals or blocks, whether or not the matrix has an entry
+// there. A zero element cannot be told from padding.
+//
+// Each format describes its elements by a small struct of raw pointers (CdsElements, BellElements,
+// BsrElements). The kernels of this file call it Elements:
 //
 //   scalar_type, ordinal_type
-//   rows_are_contiguous           constexpr: whether the places of a row are neighbours
-//   position(row, column)         where in values() that entry is stored, -1 where it has no place
-//   values()
-//   element_count(row)              places of a row
+//   rows_are_contiguous       constexpr: whether the elements of a row are neighbours in memory
+//   values()                  the array of values
+//   position(row, column)     the position in values() of the element, or -1 if there is none
+//   element_count(row)        the number of elements of a row
 //   for_each_element(row, first, end, visit)
-//                                 calls visit(column, position) for those of them from first to end - 1, by
-//                                 ascending column; a place that is outside the matrix has a column that is,
-//                                 and holds 0
+//                             calls visit(column, position) for the elements first to end - 1 of a row, by
+//                             ascending column. A padding element holds 0; its column may lie outside the
+//                             matrix (-1 in blocked ELL).
 #ifndef FILIGREE_CONVERSION_DENSE_COPY_HPP
 #define FILIGREE_CONVERSION_DENSE_COPY_HPP
 
@@ -29,27 +32,28 @@
 namespace Filigree {
 namespace Impl {
 
-/// Writes the values of a CRS matrix to Places, T lanes a row. Mostly a row of the CRS ascends, as its places
-/// do: each lane goes through a part of the places and through the entries that belong there, and writes each
-/// place once, zeros too. So a lane reads a few neighbours at once: with whole rows, the caches of an H200
-/// lost what it had not yet read (CDS of 7pt 64^3 b=8: 7.8 products in place of 1.5).
-template <class ExecutionSpace, class Places, class Views>
+/// Writes the values of a CRS matrix to the elements of a dense format, T lanes per row. Each lane takes an
+/// equal part of a row's elements and the CRS entries that belong to them. It writes each element once, zeros
+/// too. This needs rows sorted by column; other rows are detected and written again by one lane. One lane per
+/// row would read so much of the CRS at once that the caches of a GPU lose data before it is used (see
+/// docs/performance.md, "Conversion to dense formats: lanes per row").
+template <class ExecutionSpace, class Elements, class Views>
 struct DenseFill {
-  using scalar_type = typename Places::scalar_type;
+  using scalar_type = typename Elements::scalar_type;
   using launch = RowLaunch<ExecutionSpace>;
   using member_type = typename launch::member_type;
 
-  Places places;
+  Elements elements;
   Views crs;
   std::int64_t row_count;
   int lanes;
   std::int64_t rows_per_gpu_team;
 
-  /// T, for a mean number of entries a row. Where places of a column are neighbours at most so many that the
-  /// neighbouring rows of 32 lanes have 32 bytes of it, which memory is written in: DIA of 7pt 80^3 b=8 in
-  /// float took 3.7 products with 8 lanes a row.
+  /// T for a mean row length. If the elements of a column are neighbours in memory, T is limited so that 32
+  /// lanes hold enough neighbouring rows to write 32 bytes, the unit in which a GPU writes memory (see
+  /// docs/performance.md, "Conversion to dense formats: lanes per row").
   static int lanes_per_row(double entries_per_row) {
-    const int most = Places::rows_are_contiguous ? 8 : static_cast<int>(sizeof(scalar_type));
+    const int most = Elements::rows_are_contiguous ? 8 : static_cast<int>(sizeof(scalar_type));
     int lanes = 1;
     while (launch::gpu && lanes < most && entries_per_row > 12 * lanes)
       lanes *= 2;
@@ -57,19 +61,20 @@ struct DenseFill {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const member_type& team) const {
-    const std::int64_t of_team = launch::team_rows(team, row_count, rows_per_gpu_team);
-    const std::int64_t first = team.league_rank() * of_team;
-    const std::int64_t count = row_count - first < of_team ? row_count - first : of_team;
+    const std::int64_t rows_of_team = launch::team_rows(team, row_count, rows_per_gpu_team);
+    const std::int64_t first = team.league_rank() * rows_of_team;
+    const std::int64_t count = row_count - first < rows_of_team ? row_count - first : rows_of_team;
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(count)), [&](const int i) {
       const std::int64_t row = first + i;
       if (fill_full_row(team, row)) return;
-      if (fill(team, row) == crs.end(row) - crs.begin(row)) return;
+      if (fill_sorted_row(team, row) == crs.end(row) - crs.begin(row)) return;
       wait(team);
       Kokkos::single(Kokkos::PerThread(team), [&]() { fill_in_any_order(row); });
     });
   }
 
-  /// What the lanes of a row wrote is there before one goes on: a fence, and a sum for which all wait.
+  /// Waits until all writes of the lanes of this row are visible to all of them: a fence, and a reduction as
+  /// the barrier.
   KOKKOS_FORCEINLINE_FUNCTION void wait(const member_type& team) const {
     Kokkos::memory_fence();
     int arrived = 0;
@@ -77,22 +82,23 @@ struct DenseFill {
         Kokkos::ThreadVectorRange(team, lanes), [](const int, int& sum) { ++sum; }, arrived);
   }
 
-  /// On a GPU, where places of a row are neighbours and it has an entry in each, as a matrix of blocks mostly
-  /// does, its lanes copy neighbours (refill of BSR of 7pt 80^3 b=8 in float, H200: 1.6 products, 2.1
-  /// without). Returns whether that was so; else it may have written what does not count.
+  /// A faster path on a GPU for formats in which the elements of a row are neighbours: if the row has an
+  /// entry for each element, in the same order, neighbouring lanes copy neighbours (see docs/performance.md,
+  /// "Conversion to dense formats: lanes per row"). Returns whether the row was like that. If not, the values
+  /// that it wrote must be overwritten.
   KOKKOS_FORCEINLINE_FUNCTION bool fill_full_row(const member_type& team, const std::int64_t row) const {
-    if constexpr (Places::rows_are_contiguous && launch::gpu) {
+    if constexpr (Elements::rows_are_contiguous && launch::gpu) {
       const std::int64_t begin = crs.begin(row);
       const std::int64_t length = crs.end(row) - begin;
-      if (length != places.element_count(row)) return false;
+      if (length != elements.element_count(row)) return false;
       std::int64_t found = 0;
       Kokkos::parallel_reduce(
           Kokkos::ThreadVectorRange(team, lanes),
           [&](const int lane, std::int64_t& sum) {
             for (std::int64_t k = lane; k < length; k += lanes)
-              places.for_each_element(row, k, k + 1, [&](std::int64_t column, std::int64_t position) {
+              elements.for_each_element(row, k, k + 1, [&](std::int64_t column, std::int64_t position) {
                 if (static_cast<std::int64_t>(crs.entries[begin + k]) == column) ++sum;
-                places.values()[position] = crs.values[begin + k];
+                elements.values()[position] = crs.values[begin + k];
               });
           },
           found);
@@ -102,94 +108,102 @@ struct DenseFill {
     return false;
   }
 
-  /// Returns the number of entries that were written.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t fill(const member_type& team, const std::int64_t row) const {
-    const std::int64_t element_count = places.element_count(row);
-    const std::int64_t share = quotient<typename Places::ordinal_type>(element_count + lanes - 1, lanes);
+  /// Writes all elements of a row. Returns the number of entries that were found, which is less than the row
+  /// length if the row is not sorted or has an entry without an element.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t fill_sorted_row(const member_type& team,
+                                                           const std::int64_t row) const {
+    const std::int64_t element_count = elements.element_count(row);
+    const std::int64_t elements_per_lane =
+        quotient<typename Elements::ordinal_type>(element_count + lanes - 1, lanes);
     std::int64_t found = 0;
     Kokkos::parallel_reduce(
         Kokkos::ThreadVectorRange(team, lanes),
         [&](const int lane, std::int64_t& sum) {
-          const std::int64_t end = lane * share + share;
-          sum += fill_part(row, lane * share, end < element_count ? end : element_count);
+          const std::int64_t end = lane * elements_per_lane + elements_per_lane;
+          sum += fill_part(row, lane * elements_per_lane, end < element_count ? end : element_count);
         },
         found);
     return found;
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t fill_part(const std::int64_t row, std::int64_t first_place,
-                                                     std::int64_t end_place) const {
+  /// The part of fill_sorted_row for the elements first_element to end_element - 1.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t fill_part(const std::int64_t row, std::int64_t first_element,
+                                                     std::int64_t end_element) const {
     const std::int64_t begin = crs.begin(row);
     const std::int64_t end = crs.end(row);
-    constexpr std::int64_t no_column = std::numeric_limits<std::int64_t>::min();
+    // The macro, because nvcc warns about std::numeric_limits in device code.
+    constexpr std::int64_t no_column = INT64_MIN;
     const auto column_of = [&](std::int64_t i) {
       return i < end ? static_cast<std::int64_t>(crs.entries[i]) : no_column;
     };
-    std::int64_t i = first_place == 0 ? begin : -1;
+    std::int64_t i = first_element == 0 ? begin : -1;
     std::int64_t next_column = i < 0 ? no_column : column_of(i);
     std::int64_t found = 0;
-    places.for_each_element(row, first_place, end_place, [&](std::int64_t column, std::int64_t position) {
-      if (i < 0) {
-        i = first_where(begin, end, [&](std::int64_t entry) { return column_of(entry) >= column; });
-        next_column = column_of(i);
-      }
-      scalar_type value(0);
-      while (column == next_column) {
-        value += crs.values[i];
-        ++found;
-        next_column = column_of(++i);
-      }
-      places.values()[position] = value;
-    });
+    elements.for_each_element(
+        row, first_element, end_element, [&](std::int64_t column, std::int64_t position) {
+          if (i < 0) {
+            i = first_where(begin, end, [&](std::int64_t entry) { return column_of(entry) >= column; });
+            next_column = column_of(i);
+          }
+          scalar_type value(0);
+          while (column == next_column) {
+            value += crs.values[i];
+            ++found;
+            next_column = column_of(++i);
+          }
+          elements.values()[position] = value;
+        });
     return found;
   }
 
-  /// For a row that does not ascend, or names what has no place, which is left out. Clears what the row holds
-  /// before adding, so that duplicates are summed in the order of the CRS.
+  /// Writes a row that is not sorted or has entries without an element; it leaves out the latter. It clears
+  /// the elements before it adds to them, so that duplicates are summed in the order of the CRS matrix.
   KOKKOS_INLINE_FUNCTION void fill_in_any_order(const std::int64_t row) const {
     for (std::int64_t i = crs.begin(row); i < crs.end(row); ++i) {
-      const std::int64_t at = places.position(row, static_cast<std::int64_t>(crs.entries[i]));
-      if (at >= 0) places.values()[at] = scalar_type(0);
+      const std::int64_t position = elements.position(row, static_cast<std::int64_t>(crs.entries[i]));
+      if (position >= 0) elements.values()[position] = scalar_type(0);
     }
     for (std::int64_t i = crs.begin(row); i < crs.end(row); ++i) {
-      const std::int64_t at = places.position(row, static_cast<std::int64_t>(crs.entries[i]));
-      if (at >= 0) places.values()[at] += crs.values[i];
+      const std::int64_t position = elements.position(row, static_cast<std::int64_t>(crs.entries[i]));
+      if (position >= 0) elements.values()[position] += crs.values[i];
     }
   }
 };
 
-/// Compares a CRS matrix with Places and copies it from there, one lane a row.
-template <class ExecutionSpace, class Places, class SizeType>
+/// Compares a CRS matrix with the elements of a dense format, or copies the elements that are not zero to a
+/// CRS matrix. One lane per row.
+template <class ExecutionSpace, class Elements, class SizeType>
 struct DenseCopy {
   using execution_space = ExecutionSpace;
-  using scalar_type = typename Places::scalar_type;
-  using ordinal_type = typename Places::ordinal_type;
+  using scalar_type = typename Elements::scalar_type;
+  using ordinal_type = typename Elements::ordinal_type;
 
   struct Compare {};
   struct Count {};
   struct Extract {};
 
-  Places places;
+  Elements elements;
   CrsViews<scalar_type, ordinal_type, SizeType> crs;
-  // Set by build_crs.
+  // build_crs sets these three.
   SizeType* crs_row_map = nullptr;
   ordinal_type* crs_entries = nullptr;
   scalar_type* crs_values = nullptr;
 
   template <class Crs>
-  DenseCopy(const Places& places_, const Crs& crs_) : places(places_), crs(crs_) {}
+  DenseCopy(const Elements& elements_, const Crs& crs_) : elements(elements_), crs(crs_) {}
 
-  /// Differs where a stored value is not zero in a place that the CRS does not name, or the CRS names a place
-  /// that is not stored.
+  /// Finds the first row in which an entry of the CRS matrix has no element, or an element that is not zero
+  /// has no entry.
   KOKKOS_INLINE_FUNCTION void operator()(Compare, const std::int64_t row, std::int64_t& first_bad) const {
     const std::int64_t begin = crs.begin(row);
     const std::int64_t length = crs.end(row) - begin;
     bool same = true;
     for (std::int64_t i = 0; same && i < length; ++i)
-      same = places.position(row, static_cast<std::int64_t>(crs.entries[begin + i])) >= 0;
-    // Both are mostly in the same order: looking on from the last find makes this one pass over each.
+      same = elements.position(row, static_cast<std::int64_t>(crs.entries[begin + i])) >= 0;
+    // Each search begins at the entry found last. If both are in the same order, the whole comparison is then
+    // one pass over the entries.
     std::int64_t cursor = 0;
-    for_each_stored(row, [&](std::int64_t column, const scalar_type&) {
+    for_each_nonzero(row, [&](std::int64_t column, const scalar_type&) {
       std::int64_t tried = 0;
       while (tried < length && static_cast<std::int64_t>(crs.entries[begin + cursor]) != column) {
         cursor = cursor + 1 == length ? 0 : cursor + 1;
@@ -202,64 +216,64 @@ struct DenseCopy {
 
   KOKKOS_INLINE_FUNCTION void operator()(Count, const std::int64_t row) const {
     SizeType count = 0;
-    for_each_stored(row, [&](std::int64_t, const scalar_type&) { ++count; });
+    for_each_nonzero(row, [&](std::int64_t, const scalar_type&) { ++count; });
     crs_row_map[row] = count;
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(Extract, const std::int64_t row) const {
-    std::int64_t at = static_cast<std::int64_t>(crs_row_map[row]);
-    for_each_stored(row, [&](std::int64_t column, const scalar_type& value) {
-      crs_entries[at] = static_cast<ordinal_type>(column);
-      crs_values[at] = value;
-      ++at;
+    std::int64_t position = static_cast<std::int64_t>(crs_row_map[row]);
+    for_each_nonzero(row, [&](std::int64_t column, const scalar_type& value) {
+      crs_entries[position] = static_cast<ordinal_type>(column);
+      crs_values[position] = value;
+      ++position;
     });
   }
 
-  /// Calls visit(column, value) for the values of a row that are not zero.
+  /// Calls visit(column, value) for the elements of a row that are not zero.
   template <class Visit>
-  KOKKOS_INLINE_FUNCTION void for_each_stored(const std::int64_t row, const Visit& visit) const {
-    places.for_each_element(row, 0, places.element_count(row),
-                            [&](std::int64_t column, std::int64_t position) {
-                              const scalar_type value = places.values()[position];
-                              if (value != scalar_type(0)) visit(column, value);
-                            });
+  KOKKOS_INLINE_FUNCTION void for_each_nonzero(const std::int64_t row, const Visit& visit) const {
+    elements.for_each_element(row, 0, elements.element_count(row),
+                              [&](std::int64_t column, std::int64_t position) {
+                                const scalar_type value = elements.values()[position];
+                                if (value != scalar_type(0)) visit(column, value);
+                              });
   }
 };
 
-/// The values of crs in their places: one kernel, "Filigree::<what>[<format>]". Writes all places, zeros
-/// where the CRS has no entry.
-template <class ExecutionSpace, class Crs, class Places>
-void fill_dense(const ExecutionSpace& exec, const char* what, const char* format, const Places& places,
+/// Writes the values of a CRS matrix to all elements, and zeros to elements without an entry. One kernel,
+/// "Filigree::<what>[<format>]", and no fence.
+template <class ExecutionSpace, class Crs, class Elements>
+void fill_dense(const ExecutionSpace& exec, const char* what, const char* format, const Elements& elements,
                 const Crs& crs) {
-  using Fill = DenseFill<ExecutionSpace, Places, crs_views_t<Crs>>;
+  using Fill = DenseFill<ExecutionSpace, Elements, crs_views_t<Crs>>;
   using launch = typename Fill::launch;
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
   if (rows == 0) return;
   const int lanes = Fill::lanes_per_row(static_cast<double>(crs.nnz()) / static_cast<double>(rows));
   Kokkos::parallel_for(label(what, format), launch::policy(exec, rows, launch::team_size, lanes),
-                       Fill{places, crs_views_t<Crs>(crs), rows, lanes, launch::team_size / lanes});
+                       Fill{elements, crs_views_t<Crs>(crs), rows, lanes, launch::team_size / lanes});
 }
 
-/// The first row in which the patterns differ, or a number past all rows. Fences exec.
-template <class ExecutionSpace, class Crs, class Places>
+/// The first row in which the patterns differ, or the largest std::int64_t if they are equal. Fences exec.
+template <class ExecutionSpace, class Crs, class Elements>
 std::int64_t first_different_row_of_dense(const ExecutionSpace& exec, const char* format,
-                                          const Places& places, const Crs& crs) {
-  using Copy = DenseCopy<ExecutionSpace, Places, typename Crs::non_const_size_type>;
+                                          const Elements& elements, const Crs& crs) {
+  using Copy = DenseCopy<ExecutionSpace, Elements, typename Crs::non_const_size_type>;
   std::int64_t row = std::numeric_limits<std::int64_t>::max();
   Kokkos::parallel_reduce(label("compare_pattern", format),
                           row_range<typename Copy::Compare>(exec, static_cast<std::int64_t>(crs.numRows())),
-                          Copy(places, crs), Kokkos::Min<std::int64_t>(row));
+                          Copy(elements, crs), Kokkos::Min<std::int64_t>(row));
   exec.fence();
   return row;
 }
 
-/// A CRS matrix of the values that are not zero.
-template <class Crs, class ExecutionSpace, class Places>
-Crs crs_of_dense(const ExecutionSpace& exec, const char* format, const Places& places,
+/// A CRS matrix of the elements that are not zero. Fences exec.
+template <class Crs, class ExecutionSpace, class Elements>
+Crs crs_of_dense(const ExecutionSpace& exec, const char* format, const Elements& elements,
                  typename Crs::non_const_ordinal_type rows, typename Crs::non_const_ordinal_type columns) {
-  using Copy = DenseCopy<ExecutionSpace, Places, typename Crs::non_const_size_type>;
+  using Copy = DenseCopy<ExecutionSpace, Elements, typename Crs::non_const_size_type>;
   return build_crs<Crs, typename Copy::Count, typename Copy::Extract>(exec, format, rows, columns,
-                                                                      Copy(places, Crs()));
+                                                                      Copy(elements, Crs()));
 }
 
 }  // namespace Impl

@@ -7,11 +7,11 @@
 namespace Filigree {
 namespace Impl {
 
-/// The largest block size that has kernels of its own.
+/// The largest block size for which kernels are compiled.
 constexpr int largest_compiled_block_size = 8;
 
-/// Calls visit(block_size) with an integral constant: 1 to 8 have kernels of their own, whose loops unroll
-/// and whose divisions are by constants; 0 stands for all others.
+/// Calls visit with the block size as an integral constant if kernels are compiled for it, else with 0.
+/// Compiled kernels unroll their loops over a block and divide by a constant.
 template <int Candidate = largest_compiled_block_size, class Visit>
 void with_block_size(int block_size, const Visit& visit) {
   if (Candidate == 0 || block_size == Candidate)

@@ -55,7 +55,7 @@ KOKKOS_INLINE_FUNCTION void multiply_chunk_on_host(const Product& product, const
     if (length > most_short) {
       entries.prefetch(first, length);
       i = entries.known_end(row, first, end, length);
-      add_run<false, false, Conjugate>(
+      add_on_host<false, Conjugate>(
           operands, sums, entries_of_row{entries.values + first, entries.entries + first, 1, i - first});
     } else {
       entries.prefetch(first, 1);

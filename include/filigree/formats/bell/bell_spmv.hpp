@@ -15,7 +15,8 @@
 namespace Filigree {
 namespace Impl {
 
-/// What the kernels of blocked ELL share. BlockSize is b where it is known at compile time, else 0.
+/// The data of every kernel of blocked ELL. BlockSize is b if the kernel is compiled for it, or 0 if b is
+/// read at run time.
 template <class ExecutionSpace, class Bell, class Operands, int BlockSize>
 struct BellProduct {
   using launch = ProductLaunch<ExecutionSpace, Operands>;
@@ -47,7 +48,7 @@ struct BellProduct {
   }
 };
 
-/// Modes N and C: one lane a row of the matrix. Products are added by ascending column.
+/// Modes N and C: one lane per matrix row. A row's products are added by ascending column.
 template <class ExecutionSpace, class Bell, class Operands, int BlockSize, bool Conjugate>
 struct BellSpmv : BellProduct<ExecutionSpace, Bell, Operands, BlockSize> {
   using base = BellProduct<ExecutionSpace, Bell, Operands, BlockSize>;
@@ -61,13 +62,13 @@ struct BellSpmv : BellProduct<ExecutionSpace, Bell, Operands, BlockSize> {
     const int b = this->block_size();
     const std::int64_t block_row = row / b;
     sums_type sums = {};
-    // Two blocks a turn, and all values of a block: their loads do not wait for each other.
+    // The loads of two blocks do not wait for each other.
     FILIGREE_UNROLL(2)
     for (std::int64_t k = 0; k < this->block_width; ++k) {
       const std::int64_t block =
           static_cast<std::int64_t>(this->block_entries[k * this->block_rows + block_row]);
-      // Padding has zeros for values, so any column will do, without a branch. So it does
-      // where the last block leaves the matrix.
+      // Padding holds zeros, so any column of the matrix can be read instead of branching. This includes the
+      // columns of the last block that lie outside the matrix.
       const std::int64_t column = block < 0 ? 0 : block * b;
       const std::int64_t last = this->columns - 1 - column;
       const scalar_type* KOKKOS_RESTRICT value = this->values + k * b * this->rows + row;
@@ -83,12 +84,12 @@ struct BellSpmv : BellProduct<ExecutionSpace, Bell, Operands, BlockSize> {
     this->operands.store(sums, row);
   }
 
-  /// The same sums, in the same order, for the rows first to first + count - 1 on a host: there a core reads
-  /// the b columns of one block of each row at a time, as streams, into sums that stay in its caches.
+  /// The product of the rows first to first + count - 1 on a host, with the sums of row_product in the same
+  /// order. The values of block k of all rows are b streams, and the sums stay in the caches of the core.
   template <bool UnitStride>
   KOKKOS_INLINE_FUNCTION void tile_product(const std::int64_t first, const std::int64_t count) const {
     constexpr std::int64_t b = BlockSize;
-    const Operands of_product = this->operands.template with_stride<UnitStride>();
+    const Operands strided = this->operands.template with_stride<UnitStride>();
     HostSums<launch, sums_type> memory(count);
     sums_type* const sums = memory.sums();
     for (std::int64_t k = 0; k < this->block_width; ++k) {
@@ -101,11 +102,10 @@ struct BellSpmv : BellProduct<ExecutionSpace, Bell, Operands, BlockSize> {
         const auto add_block = [&](std::int64_t columns_of_block, std::int64_t from, std::int64_t to) {
           for (std::int64_t c = 0; c < columns_of_block; ++c)
             for (std::int64_t r = from; r < to; ++r)
-              of_product.add_unless_zero(sums[row - first + r],
-                                         conjugate_if<Conjugate>(value[c * this->rows + row + r]),
-                                         column + c);
+              strided.add_unless_zero(sums[row - first + r],
+                                      conjugate_if<Conjugate>(value[c * this->rows + row + r]), column + c);
         };
-        // Known sizes, where the block lies in the tile and in the matrix, let the compiler unroll.
+        // Constant bounds for blocks inside the tile and the matrix let the compiler unroll the loops.
         const std::int64_t columns_left = this->columns - column;
         const std::int64_t rows_left = first + count - row;
         if (row >= first && rows_left >= b && columns_left >= b)
@@ -133,8 +133,8 @@ struct BellSpmv : BellProduct<ExecutionSpace, Bell, Operands, BlockSize> {
   }
 };
 
-/// Modes T and H: one lane a row of the matrix, which adds its products to y with atomics, so the order of
-/// the sums, and with it the last bits, may change from run to run. Each addition rounds to the type of y.
+/// Modes T and H: one lane per matrix row, which adds its products to y with atomics. The order of the
+/// additions, and with it the last bits, may change from run to run. Each addition rounds to the type of y.
 template <class ExecutionSpace, class Bell, class Operands, bool Conjugate>
 struct BellSpmvTranspose : BellProduct<ExecutionSpace, Bell, Operands, 0> {
   using base = BellProduct<ExecutionSpace, Bell, Operands, 0>;
@@ -162,7 +162,7 @@ struct BellSpmvTranspose : BellProduct<ExecutionSpace, Bell, Operands, 0> {
   }
 };
 
-/// The product, everything checked and A with entries.
+/// The product of a blocked ELL matrix. The arguments are checked, and A has entries.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const BellMatrix<S, O, D, M, Z>& bell, const Operands& operands) {

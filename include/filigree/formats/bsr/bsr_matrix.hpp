@@ -2,6 +2,9 @@
 #ifndef FILIGREE_FORMATS_BSR_BSR_MATRIX_HPP
 #define FILIGREE_FORMATS_BSR_BSR_MATRIX_HPP
 
+#include <cstddef>
+#include <cstdint>
+
 #include "filigree/core/convert_options.hpp"
 #include "filigree/core/kokkos_versions.hpp"
 
@@ -9,13 +12,14 @@ namespace Filigree {
 
 /// Options of a conversion to BsrMatrix.
 struct BsrOptions : ConvertOptions {
-  /// Rows and columns of a block; it must divide the rows and the columns of the matrix.
+  /// b, the number of rows and columns of a block. At least 1. It must divide both extents of the matrix.
   int block_size = 1;
-  /// The largest block size that optimize() tries.
+
+  /// The largest block size that optimize() tries. A conversion takes larger ones too.
   static constexpr int largest_block_size = 16;
-  /// Whether the block size must divide the number of rows and of columns.
+  /// Whether block_size must divide both extents of the matrix.
   static constexpr bool block_size_must_divide = true;
-  /// Whether a product multiplies the padding of blocks like entries.
+  /// Whether a product multiplies the padding of its blocks like entries.
   static constexpr bool multiplies_padding = true;
 };
 
@@ -24,15 +28,18 @@ struct BsrOptions : ConvertOptions {
 #if FILIGREE_HAS_BSR
 #include <KokkosSparse_BsrMatrix.hpp>
 
-#include "filigree/conversion/check_crs.hpp"
+#include "filigree/conversion/crs_views.hpp"
 #include "filigree/core/matrix_traits.hpp"
 #include "filigree/formats/crs/crs_matrix.hpp"
 
 namespace Filigree {
 
-/// Block Sparse Row storage is Kokkos Kernels' own class (3.6 and newer; FILIGREE_HAS_BSR tells): a CRS of
-/// dense blocks, each stored by rows. Its numRows() and numCols() count blocks. A block is stored whole, and
-/// what it holds without an entry is multiplied like one. The 4 x 4 example in blocks of 2:
+/// Block Sparse Row storage: a CRS matrix of dense b x b blocks, each stored by rows. It is Kokkos Kernels'
+/// own class, which version 3.6 and newer have (FILIGREE_HAS_BSR). Its numRows() and numCols() count blocks.
+/// A product multiplies all values of a block, padding too, so an Inf in x can produce a NaN in rows without
+/// an entry in that column.
+///
+/// Storage, for the 4 x 4 example and b = 2
 ///
 ///     3 0|1 0        graph.row_map  0 2 4
 ///     0 0|0 0        graph.entries  0 1 0 1
@@ -52,7 +59,6 @@ struct MatrixTraits<KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>> {
   static constexpr bool is_matrix = true;
   static constexpr bool counts_nnz = false;
   static constexpr bool keeps_entries = false;
-  static constexpr bool shares_crs = false;
 
   static constexpr const char* name() { return "bsr"; }
   static std::int64_t num_rows(const matrix_type& A) {
@@ -61,7 +67,7 @@ struct MatrixTraits<KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>> {
   static std::int64_t num_cols(const matrix_type& A) {
     return static_cast<std::int64_t>(A.numCols()) * static_cast<std::int64_t>(A.blockDim());
   }
-  /// All values of all blocks: the class keeps no count of what filled them.
+  /// The number of values of all blocks, padding included. The class does not keep the number of entries.
   static std::int64_t nnz(const matrix_type& A) { return static_cast<std::int64_t>(A.values.extent(0)); }
   static std::size_t storage_bytes(const matrix_type& A) {
     return static_cast<std::size_t>(Impl::crs_bytes(A));

@@ -17,9 +17,9 @@
 namespace Filigree {
 namespace Impl {
 
-/// The product of a BSR matrix, one lane a row of the matrix: in modes N and C products are added in the
-/// order of the blocks; in T and H to y with atomics, so that the order of the sums, and with it the last
-/// bits, may change from run to run, and each addition rounds to the type of y.
+/// The product of a BSR matrix, one lane per matrix row. Modes N and C add a row's products in the order of
+/// the blocks. Modes T and H add to y with atomics. The order of the additions, and with it the last bits,
+/// may then change from run to run, and each addition rounds to the type of y.
 template <class ExecutionSpace, class Bsr, class Operands, bool Transpose, bool Conjugate>
 struct BsrSpmv {
   using launch = ProductLaunch<ExecutionSpace, Operands>;
@@ -67,7 +67,8 @@ struct BsrSpmv {
   }
 };
 
-/// The product where Kokkos Kernels do not take it (crs_spmv.hpp), everything checked and A with entries.
+/// The product of a BSR matrix for types that Kokkos Kernels' own product does not take (see
+/// formats/crs/crs_spmv.hpp). The arguments are checked, and A has entries.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>& A, const Operands& operands) {

@@ -8,7 +8,7 @@
 namespace Filigree {
 namespace Impl {
 
-/// convert<DiaMatrix>, its input checked. Fences exec.
+/// The body of convert<DiaMatrix> for a checked CRS matrix. Fences exec.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const DiaOptions& options,
                       DiaMatrix<S, O, D, M, Z>& result) {

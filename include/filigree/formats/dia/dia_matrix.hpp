@@ -8,14 +8,14 @@
 
 namespace Filigree {
 
-/// Options of a conversion to DiaMatrix: those that every format has.
+/// Options of a conversion to DiaMatrix: those of every format.
 struct DiaOptions : ConvertOptions {};
 
-/// Diagonals, dense, without column indices: CdsMatrix with blocks of one, which it is made of.
+/// Dense diagonals without column indices: a CdsMatrix with block size 1.
 ///
-/// For matrices whose entries lie on a few diagonals, such as those of structured grids with one unknown a
-/// cell. A diagonal is stored whole however few entries it has, so the conversion refuses a matrix with many
-/// by ConvertOptions::max_storage_ratio.
+/// It suits matrices whose entries lie on a few diagonals, for example those of structured grids with one
+/// unknown per cell. A diagonal is stored completely, even if it has few entries. The conversion therefore
+/// refuses a matrix with many such diagonals (ConvertOptions::max_storage_ratio).
 ///
 /// Storage, for the 4 x 4 example (`.` is padding, value 0)
 ///
@@ -24,9 +24,9 @@ struct DiaOptions : ConvertOptions {};
 ///     0 2 4 1        offset     -3        -1         0         1         2
 ///     1 0 0 1
 ///
-/// The value of row i and column i + offsets[d] is at d * n + i, where n is the number of rows. A stored zero
-/// counts as padding, and duplicates are summed, as in CdsMatrix.
-/// Bytes: k * n * sizeof(Scalar) + k * sizeof(Ordinal), with k diagonals.
+/// The value of row i and column i + offsets[d] is at position d * n + i, where n is the number of rows. With
+/// k diagonals, the Views have k * n * sizeof(Scalar) + k * sizeof(Ordinal) bytes. As in CdsMatrix, a stored
+/// zero counts as padding and the conversion sums duplicates.
 ///
 /// Source: Godwin, Holewinski and Sadayappan 2012, section 2.3.2.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
@@ -39,7 +39,7 @@ class DiaMatrix : public CdsMatrix<Scalar, Ordinal, Device, MemoryTraits, SizeTy
 
   /// A matrix without rows.
   DiaMatrix() = default;
-  /// Shares the Views of a CDS matrix, whose block size must be 1; it is not checked.
+  /// Shares the Views of a CDS matrix. Its block size must be 1, which is not checked.
   explicit DiaMatrix(const cds_type& diagonals) : cds_type(diagonals) {}
 };
 

@@ -10,7 +10,8 @@
 namespace Filigree {
 namespace Impl {
 
-/// The product, everything checked and A with entries: that of CDS with blocks of one.
+/// The product of a DIA matrix: the product of CDS with block size 1. The arguments are checked, and A has
+/// entries.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const DiaMatrix<S, O, D, M, Z>& dia, const Operands& operands) {

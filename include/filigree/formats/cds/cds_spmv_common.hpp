@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_FORMATS_CDS_CDS_SPMV_COMMON_HPP
+#define FILIGREE_FORMATS_CDS_CDS_SPMV_COMMON_HPP
+
+#include <cstdint>
+
+#include "filigree/core/kokkos_versions.hpp"
+#include "filigree/product/operands.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// The data of every CDS kernel. BlockSize is b if a kernel is compiled for it, or 0 if b is read at run
+/// time.
+template <class ExecutionSpace, class Cds, class Operands, int BlockSize>
+struct CdsProduct {
+  /// A lane needs longer for a large block size that is read at run time. Small teams then let the last team
+  /// end earlier (see docs/performance.md, "CDS: lanes per team").
+  using launch = ProductLaunch<ExecutionSpace, Operands, BlockSize == 0 ? 128 : 256>;
+  using scalar_type = typename Cds::value_type;
+  using ordinal_type = typename Cds::ordinal_type;
+  using sums_type = typename Operands::sums_type;
+
+  const scalar_type* values;
+  const ordinal_type* offsets;
+  std::int64_t diagonals;
+  std::int64_t rows;
+  std::int64_t columns;
+  int run_time_block_size;
+  Operands operands;
+
+  CdsProduct(const Cds& cds, const Operands& operands_)
+      : values(cds.values.data()),
+        offsets(cds.offsets.data()),
+        diagonals(static_cast<std::int64_t>(cds.numDiagonals())),
+        rows(static_cast<std::int64_t>(cds.numRows())),
+        columns(static_cast<std::int64_t>(cds.numCols())),
+        run_time_block_size(cds.block_size()),
+        operands(operands_) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION int block_size() const {
+    return BlockSize > 0 ? BlockSize : run_time_block_size;
+  }
+
+  /// The first column of the block in which a block row meets the diagonal with the given offset. A block
+  /// outside the matrix holds only zeros, so its column is clipped to any column inside; that costs less than
+  /// a branch. All differences fit into the ordinal type, and 32-bit ordinals need fewer registers.
+  KOKKOS_FORCEINLINE_FUNCTION ordinal_type clipped_column(ordinal_type block_row, ordinal_type offset) const {
+    const ordinal_type b = static_cast<ordinal_type>(block_size());
+    const ordinal_type last_block = static_cast<ordinal_type>(columns - 1) / b;
+    offset = offset < -block_row ? -block_row : offset;
+    offset = offset > last_block - block_row ? last_block - block_row : offset;
+    return (block_row + offset) * b;
+  }
+};
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif

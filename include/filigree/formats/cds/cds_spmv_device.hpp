@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_FORMATS_CDS_CDS_SPMV_DEVICE_HPP
+#define FILIGREE_FORMATS_CDS_CDS_SPMV_DEVICE_HPP
+
+#include <cstddef>
+#include <cstdint>
+
+#include "filigree/core/block_size.hpp"
+#include "filigree/core/integer.hpp"
+#include "filigree/core/launch.hpp"
+#include "filigree/core/load_once.hpp"
+#include "filigree/core/scalar.hpp"
+#include "filigree/formats/cds/cds_spmv_common.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// The number of rows that one lane of a GPU multiplies. It loads their values in a matrix column together:
+/// at most 16 bytes of one block, because the rows of a block share their elements of x, or at most 8 bytes
+/// if b is 1, because those rows share none (see docs/performance.md, "CDS: rows per lane"). A result above 1
+/// requires that it divides the number of rows and that the values are aligned to 16 bytes.
+template <class Scalar, int BlockSize, int Columns>
+constexpr int cds_rows_per_lane() {
+  if (Columns > 1 || BlockSize == 0) return 1;
+  const std::size_t bytes = BlockSize == 1 ? 8 : 16;
+  int rows = sizeof(Scalar) < bytes ? static_cast<int>(bytes / sizeof(Scalar)) : 1;
+  while (BlockSize > 1 && BlockSize % rows != 0)
+    rows /= 2;
+  return rows;
+}
+
+/// Modes N and C on a GPU: one lane per RowsPerLane elements of y (the source has one lane per element:
+/// Godwin et al. 2012, section 3.3). A row's products are added by ascending column. RowsPerLane is 1 for
+/// several columns of x and for BlockSize 0.
+template <class ExecutionSpace, class Cds, class Operands, int BlockSize, bool Conjugate, int RowsPerLane>
+struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
+  using base = CdsProduct<ExecutionSpace, Cds, Operands, BlockSize>;
+  using base::base;
+  using typename base::launch;
+  using typename base::ordinal_type;
+  using typename base::scalar_type;
+  using typename base::sums_type;
+  /// The values of the lane's rows in one matrix column.
+  using pack_type = Pack<scalar_type, RowsPerLane>;
+  /// Counts columns past the end of the matrix too. That is why it is unsigned for 32-bit ordinals, whose
+  /// largest value such a column can exceed.
+  using unclipped_column_type = stored_row_t<ordinal_type>;
+
+  KOKKOS_FORCEINLINE_FUNCTION ordinal_type clipped_to_matrix(ordinal_type column, ordinal_type c) const {
+    const ordinal_type last = static_cast<ordinal_type>(this->columns - 1) - column;
+    return column + (c < last ? c : last);
+  }
+
+  /// Element k of each of the lane's rows. A row has b elements per diagonal.
+  KOKKOS_FORCEINLINE_FUNCTION pack_type load(std::int64_t row, std::int64_t k) const {
+    return load_once(reinterpret_cast<const pack_type*>(this->values + k * this->rows + row));
+  }
+
+  /// Adds the products of the lane's values in one matrix column.
+  KOKKOS_FORCEINLINE_FUNCTION void add_pack(sums_type (&sums)[RowsPerLane], const pack_type& pack,
+                                            ordinal_type column) const {
+    for (int r = 0; r < RowsPerLane; ++r)
+      this->operands.add_unless_zero(sums[r], conjugate_if<Conjugate>(pack.values[r]), column);
+  }
+
+  /// Adds Count diagonals, beginning with first_diagonal. None of their loads waits for another.
+  template <int Count>
+  KOKKOS_FORCEINLINE_FUNCTION void add_diagonals(sums_type (&sums)[RowsPerLane], std::int64_t row,
+                                                 ordinal_type block_row, std::int64_t first_diagonal) const {
+    if constexpr (Operands::most_columns > 1) {
+      scalar_type batch[Count * BlockSize];
+      ordinal_type batch_columns[Count * BlockSize];
+      FILIGREE_UNROLL(8)
+      for (int i = 0; i < Count; ++i) {
+        const ordinal_type column = this->clipped_column(block_row, this->offsets[first_diagonal + i]);
+        FILIGREE_UNROLL(8)
+        for (int c = 0; c < BlockSize; ++c) {
+          const scalar_type value = load(row, (first_diagonal + i) * BlockSize + c).values[0];
+          batch[i * BlockSize + c] = conjugate_if<Conjugate>(value);
+          batch_columns[i * BlockSize + c] = clipped_to_matrix(column, c);
+        }
+      }
+      this->operands.add_batch_unless_zero(sums[0], batch, batch_columns);
+    } else {
+      add_packs<Count>(sums, row, block_row, first_diagonal);
+    }
+  }
+
+  /// add_diagonals for one column of x.
+  template <int Count>
+  KOKKOS_FORCEINLINE_FUNCTION void add_packs(sums_type (&sums)[RowsPerLane], std::int64_t row,
+                                             ordinal_type block_row, std::int64_t first_diagonal) const {
+    FILIGREE_UNROLL(8)
+    for (int i = 0; i < Count; ++i) {
+      const std::int64_t diagonal = first_diagonal + i;
+      const ordinal_type offset = this->offsets[diagonal];
+      if constexpr (BlockSize == 1) {
+        const pack_type pack = load(row, diagonal);
+        for (int r = 0; r < RowsPerLane; ++r)
+          this->operands.add_unless_zero(sums[r], conjugate_if<Conjugate>(pack.values[r]),
+                                         this->clipped_column(block_row + r, offset));
+      } else {
+        const ordinal_type column = this->clipped_column(block_row, offset);
+        FILIGREE_UNROLL(8)
+        for (int c = 0; c < BlockSize; ++c)
+          add_pack(sums, load(row, diagonal * BlockSize + c), clipped_to_matrix(column, c));
+      }
+    }
+  }
+
+  /// Adds the diagonals from d to the last one, at most Most of them, in one batch of exactly that size. A
+  /// loop would load one diagonal after the other.
+  template <int Most>
+  KOKKOS_FORCEINLINE_FUNCTION void add_last_diagonals(sums_type (&sums)[RowsPerLane], std::int64_t row,
+                                                      ordinal_type block_row, std::int64_t d) const {
+    if constexpr (Most > 0) {
+      if (this->diagonals - d == Most)
+        add_diagonals<Most>(sums, row, block_row, d);
+      else
+        add_last_diagonals<Most - 1>(sums, row, block_row, d);
+    }
+  }
+
+  /// Adds consecutive elements of a row; `value` points to the value of the first one. The first `split` of
+  /// them lie on one diagonal, in the columns from `column` on. The others lie on the next diagonal, in the
+  /// columns from `next_column` on. There are Batch elements if Whole is true, else `count`.
+  template <int Batch, bool Whole>
+  KOKKOS_FORCEINLINE_FUNCTION void add_elements(sums_type (&sums)[RowsPerLane],
+                                                const scalar_type* KOKKOS_RESTRICT value, int count,
+                                                int split, unclipped_column_type column,
+                                                unclipped_column_type next_column) const {
+    const unclipped_column_type last = static_cast<unclipped_column_type>(this->columns - 1);
+    scalar_type batch[Batch];
+    ordinal_type batch_columns[Batch];
+    FILIGREE_UNROLL(8)
+    for (int u = 0; u < Batch; ++u) {
+      batch[u] = Whole || u < count ? conjugate_if<Conjugate>(load_once(value)) : scalar_type(0);
+      value += this->rows;
+      const unclipped_column_type unclipped = (u < split ? column : next_column - split) + u;
+      batch_columns[u] = static_cast<ordinal_type>(unclipped < last ? unclipped : last);
+    }
+    this->operands.add_batch_unless_zero(sums[0], batch, batch_columns);
+  }
+
+  /// The sum of a row for a block size above largest_compiled_block_size. A batch of elements continues on
+  /// the next diagonal: a shorter batch at the end of each diagonal would wait for memory as long as a full
+  /// one.
+  KOKKOS_FORCEINLINE_FUNCTION void add_large_blocks(sums_type (&sums)[RowsPerLane], std::int64_t row,
+                                                    ordinal_type block_row) const {
+    constexpr int batch = 8;
+    static_assert(batch <= largest_compiled_block_size, "A batch must not reach a third diagonal.");
+    const int b = this->block_size();
+    const int last_diagonal = static_cast<int>(this->diagonals) - 1;
+    const scalar_type* value = this->values + row;
+    int d = 0;
+    int c = 0;
+    ordinal_type column = this->clipped_column(block_row, this->offsets[0]);
+    ordinal_type next_column = this->clipped_column(block_row, this->offsets[d < last_diagonal ? 1 : 0]);
+    FILIGREE_UNROLL(1)
+    while (d < last_diagonal || (d == last_diagonal && c + batch <= b)) {
+      add_elements<batch, true>(sums, value, batch, b - c, column + c, next_column);
+      value += batch * this->rows;
+      c += batch;
+      if (c >= b) {
+        c -= b;
+        ++d;
+        column = next_column;
+        next_column =
+            this->clipped_column(block_row, this->offsets[d < last_diagonal ? d + 1 : last_diagonal]);
+      }
+    }
+    if (d == last_diagonal && c < b)
+      add_elements<batch, false>(sums, value, b - c, b - c, column + c, column);
+  }
+
+  /// The product of the RowsPerLane rows from `row` on.
+  KOKKOS_FORCEINLINE_FUNCTION void row_product(const std::int64_t row) const {
+    const ordinal_type block_row =
+        static_cast<ordinal_type>(row) / static_cast<ordinal_type>(this->block_size());
+    sums_type sums[RowsPerLane];
+    // nvcc 13.0 does not initialise an array of arrays of a class by = {}.
+    for (int r = 0; r < RowsPerLane; ++r)
+      for (int c = 0; c < Operands::most_columns; ++c)
+        sums[r][c] = typename Operands::accumulator_type(0);
+    if constexpr (BlockSize == 0) {
+      add_large_blocks(sums, row, block_row);
+    } else {
+      // About eight loads in flight keep the memory busy, so small blocks take several diagonals per batch.
+      constexpr int batch = BlockSize < 8 ? 8 / BlockSize : 1;
+      std::int64_t d = 0;
+      for (; d + batch <= this->diagonals; d += batch)
+        add_diagonals<batch>(sums, row, block_row, d);
+      add_last_diagonals<batch - 1>(sums, row, block_row, d);
+    }
+    this->operands.store_rows(sums, row);
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
+    launch::for_each_row(team, this->rows / RowsPerLane,
+                         [&](const std::int64_t i) { row_product(i * RowsPerLane); });
+  }
+};
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif
