@@ -384,7 +384,7 @@ TYPED_TEST(Convert, RefillRefusesOtherPatterns) {
   const auto host = scattered<double>(12, 18, 3);
   const auto A = converted<TypeParam>(host);
   const auto before = host_matrix(Filigree::to_crs(A));
-  const auto values_before = host_list(A.values);
+  const auto values_before = host_list(stored_values(A));
   const auto refused = [&](const HostMatrix<double>& other) {
     const auto crs = device_crs(with_new_values(other, 4));
     return message<std::invalid_argument>([&]() { Filigree::refill(A, crs); });
@@ -411,7 +411,7 @@ TYPED_TEST(Convert, RefillRefusesOtherPatterns) {
   EXPECT_TRUE(holds(refused(no_crs), {"Filigree::refill", "row 7", "column 18"}));
 
   EXPECT_EQ(host_matrix(Filigree::to_crs(A)), before);
-  const auto values_after = host_list(A.values);
+  const auto values_after = host_list(stored_values(A));
   ASSERT_EQ(values_after.size(), values_before.size());
   // The ELL part of a hybrid of short rows is empty, and memcmp takes no null pointer.
   if (!values_before.empty()) {

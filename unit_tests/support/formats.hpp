@@ -171,6 +171,19 @@ int largest_block_size() {
 template <class Case>
 constexpr bool keeps_entries_v = Case::Traits::keeps_entries;
 
+/// The View of values of a matrix; for a hybrid format, of its ELL part.
+template <class Matrix, class = void>
+constexpr bool has_ell_part_v = false;
+template <class Matrix>
+constexpr bool has_ell_part_v<Matrix, std::void_t<typename Matrix::ell_type>> = true;
+template <class Matrix>
+auto stored_values(const Matrix& A) {
+  if constexpr (has_ell_part_v<Matrix>)
+    return A.ell.values;
+  else
+    return A.values;
+}
+
 /// Whether one long row makes every row long: the conversion then refuses the matrix.
 template <class Case>
 bool pads_all_rows() {

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "filigree/conversion/check_crs.hpp"
+#include "filigree/conversion/check_lanes.hpp"
 #include "filigree/conversion/row_copy.hpp"
-#include "filigree/conversion/row_lengths.hpp"
 #include "filigree/conversion/row_list.hpp"
 #include "filigree/formats/crs/crs_convert.hpp"
 #include "filigree/formats/wrapped_crs/wrapped_crs_layout.hpp"
