@@ -35,6 +35,7 @@ struct RunLengthCounterOf {
     if (times > 0) flush(last_bin, times);
   }
 };
+/// For bins that fit an int.
 using RunLengthCounter = RunLengthCounterOf<int>;
 
 /// Counts the rows of each length. Lengths below most_in_scratch are counted in the scratch memory of a team

@@ -64,6 +64,7 @@ struct EllOptions : ConvertOptions {
 /// Entry k of row i is at (k / T) * (stride * T) + i * T + k % T. The entries of a row keep the order of the
 /// CRS matrix. Duplicates stay separate entries. The width is the length of the longest row, rounded up to a
 /// multiple of T. row_lengths is empty if EllOptions::row_lengths is false.
+///
 /// Bytes: width * stride * (sizeof(Scalar) + sizeof(Ordinal)), and rows * sizeof(Ordinal) for the row
 /// lengths.
 ///

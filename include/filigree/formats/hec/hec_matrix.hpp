@@ -49,7 +49,9 @@ struct HecOptions : ConvertOptions {
 /// The excess entries of row excess_rows[i] are at excess_row_map[i] to excess_row_map[i + 1] - 1.
 /// excess_rows begins with the numLongRows() long rows, which have more than HecOptions::long_row excess
 /// entries. The other rows with excess entries follow. Both groups are ascending. excess_row_map is a managed
-/// View for all MemoryTraits. Bytes: the ELL part, excess entries * (sizeof(Scalar) + sizeof(Ordinal)), rows
+/// View for all MemoryTraits.
+///
+/// Bytes: the ELL part, excess entries * (sizeof(Scalar) + sizeof(Ordinal)), rows
 /// with excess entries * (sizeof(Ordinal) + sizeof(SizeType)), and sizeof(SizeType).
 ///
 /// Source: Liu, Yu, Chen, Hsieh and Shao 2012, section 2.1. The teams for long rows are an addition.

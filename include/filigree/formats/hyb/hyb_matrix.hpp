@@ -46,7 +46,9 @@ struct HybOptions : ConvertOptions {
 /// The ELL part is an EllMatrix, except that row_lengths holds the lengths of the rows of the whole matrix.
 /// The COO part is a CooMatrix whose list of empty rows is empty. Its carry holds partial sums during a
 /// product. So products of one matrix that run at the same time on several execution space instances each
-/// need a copy of the matrix from with_own_carry(). Bytes: the sum of both parts.
+/// need a copy of the matrix from with_own_carry().
+///
+/// Bytes: the sum of both parts.
 ///
 /// Sources: Kirk and Hwu, chapter 10, section 10.4; HYB of Bell and Garland, as described in Liu, Yu, Chen,
 /// Hsieh and Shao 2012 and in Vazquez, Fernandez and Garzon 2011.

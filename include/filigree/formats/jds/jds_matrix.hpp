@@ -31,8 +31,9 @@ struct JdsOptions : ConvertOptions {};
 ///
 /// Sorted row i is row permutation[i] of the matrix. Rows of one length keep their order. Jagged diagonal k
 /// has one entry of each row that is longer than k; entry k of sorted row i is at diagonal_offsets[k] + i.
-/// The entries of a row keep the order of the CRS matrix. Duplicates stay separate entries. Bytes: nnz *
-/// (sizeof(Scalar) + sizeof(Ordinal)) + rows * sizeof(Ordinal) + 8 * (longest row + 1).
+/// The entries of a row keep the order of the CRS matrix. Duplicates stay separate entries.
+///
+/// Bytes: nnz * (sizeof(Scalar) + sizeof(Ordinal)) + rows * sizeof(Ordinal) + 8 * (longest row + 1).
 ///
 /// Source: Kirk and Hwu, chapter 10, section 10.5, transposed.
 ///

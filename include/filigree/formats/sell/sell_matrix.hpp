@@ -84,8 +84,8 @@ struct SellOptions : ConvertOptions {
 /// entries. Row r of slice s is stored row i = s * h + r. It is matrix row permutation[i], or i if there is
 /// no permutation.
 ///
-/// With SellOptions::one_length_per_slice, slice s holds the sorted rows slice_rows[s] to slice_rows[s + 1] -
-/// 1, and h in p is their number.
+/// With SellOptions::one_length_per_slice, row r of slice s is matrix row permutation[slice_rows[s] + r], and
+/// the height h of slice s is slice_rows[s + 1] - slice_rows[s].
 ///
 /// With short columns, the column at slice_offsets[s] + p is
 /// column_bases[s] + short_entries[column_offsets[s] + p], and a short entry of 65535 is padding. If
