@@ -142,7 +142,7 @@ template <class Matrix>
 void expect_right_on_two_instances(const Matrix& A, const HostMatrix<double>& host) {
   const ExecutionSpace other = another_instance();
   const Matrix B = A.with_own_carry();
-  EXPECT_EQ(B.values.data(), A.values.data());
+  EXPECT_EQ(stored_values(B).data(), stored_values(A).data());
   EXPECT_NE(carry_of(B).data(), carry_of(A).data());
   EXPECT_EQ(carry_of(B).extent(0), carry_of(A).extent(0));
   using View = View2<double, Kokkos::LayoutLeft>;
