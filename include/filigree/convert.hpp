@@ -16,9 +16,9 @@
 namespace Filigree {
 namespace Impl {
 
-/// The first row in which the patterns of A and of a CRS matrix differ, or a number past all rows. Fences
-/// exec. Formats that share their Views with a CRS matrix have overloads of this function and of the next
-/// two.
+/// The first row in which the patterns of A and of a CRS matrix differ. If they agree, a number that is not
+/// less than the number of rows. Fences exec. Formats that share their Views with a CRS matrix overload this
+/// function and the next two.
 template <class ExecutionSpace, class Matrix, class Crs>
 std::int64_t first_different_row(const ExecutionSpace& exec, const Matrix& A, const Crs& crs) {
   return with_layout(exec, A, [&](const auto& layout) {
@@ -30,7 +30,7 @@ std::int64_t first_different_row(const ExecutionSpace& exec, const Matrix& A, co
   });
 }
 
-/// Copies the values of a CRS matrix with the pattern of A to A: one kernel, no fence.
+/// Copies the values of a CRS matrix with the pattern of A to A. One kernel, no fence.
 template <class ExecutionSpace, class Matrix, class Crs>
 void refill_from_crs(const ExecutionSpace& exec, const Matrix& A, const Crs& crs) {
   with_layout(exec, A, [&](const auto& layout) {
@@ -42,7 +42,7 @@ void refill_from_crs(const ExecutionSpace& exec, const Matrix& A, const Crs& crs
   });
 }
 
-/// The CRS matrix that A stores. Fences exec.
+/// The entries of A as a CRS matrix. Fences exec.
 template <class Crs, class ExecutionSpace, class Matrix>
 Crs convert_to_crs(const ExecutionSpace& exec, const Matrix& A) {
   using Traits = MatrixTraits<Matrix>;
@@ -59,26 +59,27 @@ Crs convert_to_crs(const ExecutionSpace& exec, const Matrix& A) {
 
 }  // namespace Impl
 
-/// The matrix type that convert<Format> makes of a CRS matrix: its scalar, ordinal, device and offset types.
+/// The type of the result of convert<Format>. It has the scalar, ordinal, device and offset types of the CRS
+/// matrix.
 template <template <class, class, class, class, class> class Format, class Crs>
 using converted_t = Format<typename Crs::non_const_value_type, typename Crs::non_const_ordinal_type,
                            typename Crs::device_type, void, typename Crs::non_const_size_type>;
 
-/// Options of convert<Format>.
+/// The type of the options of convert<Format>.
 template <template <class, class, class, class, class> class Format, class Crs>
 using convert_options_t = typename MatrixTraits<converted_t<Format, Crs>>::options_type;
 
-/// A CRS matrix in another format, made on the device: convert<EllMatrix>(exec, crs).
+/// Converts a CRS matrix to another format, on the device: convert<EllMatrix>(exec, crs).
 ///
-/// Rows may be unsorted. Duplicates stay apart where the format can hold them, else they are summed in the
-/// order of the CRS. The result shares no memory with crs (but convert<CrsMatrix> and
-/// convert<WrappedCrsMatrix> copy nothing). Fences exec at least once, as sizes are read back; the last
-/// kernel may still run on return.
+/// The rows of crs need not be sorted. Duplicates stay separate entries if the format can hold them;
+/// otherwise they are summed in the order of the CRS matrix. The result shares no memory with crs, except
+/// that convert<CrsMatrix> and convert<WrappedCrsMatrix> share its Views and copy nothing. Fences exec at
+/// least once to read sizes. The last kernel may still run on return.
 ///
-/// Throws std::invalid_argument for a CRS matrix that is none (see ConvertOptions::check_input) or options
-/// that make no sense, std::length_error where the result would be larger than
-/// ConvertOptions::max_storage_ratio allows or than size_type can count; its values and columns are not
-/// allocated then.
+/// Throws std::invalid_argument if crs is not a valid CRS matrix (see ConvertOptions::check_input) or if an
+/// option is not valid. Throws std::length_error if the result would be larger than
+/// ConvertOptions::max_storage_ratio allows, or if size_type cannot count its elements; this is before its
+/// values and columns are allocated.
 template <template <class, class, class, class, class> class Format, class ExecutionSpace, class S, class O,
           class D, class M, class Z>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value,
@@ -96,7 +97,7 @@ convert(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>
   return result;
 }
 
-/// The same on the default instance of the execution space of the CRS matrix.
+/// convert<Format>(exec, crs, options) on the default instance of the execution space of crs.
 template <template <class, class, class, class, class> class Format, class S, class O, class D, class M,
           class Z>
 auto convert(const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
@@ -104,20 +105,20 @@ auto convert(const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
   return convert<Format>(typename KokkosSparse::CrsMatrix<S, O, D, M, Z>::execution_space(), crs, options);
 }
 
-/// The same from coordinates, with the options of the conversion from CRS. A row map is made first, which
-/// takes rows + 1 offsets while the conversion runs; its values and columns are those of the COO matrix.
-/// Fences exec.
+/// Converts a COO matrix to another format, with the options of the conversion from CRS. It first makes a CRS
+/// matrix that shares the values and columns of coo. The row map of that matrix takes rows + 1 offsets while
+/// the conversion runs. Fences exec.
 template <template <class, class, class, class, class> class Format, class ExecutionSpace, class S, class O,
           class D, class M, class Z>
 auto convert(const ExecutionSpace& exec, const CooMatrix<S, O, D, M, Z>& coo,
              const convert_options_t<Format, KokkosSparse::CrsMatrix<S, O, D, void, Z>>& options = {}) {
   auto result = convert<Format>(exec, Impl::crs_that_shares(exec, coo), options);
-  // The row map is freed on return, which is no event of exec.
+  // The kernels must end before the row map is freed on return.
   exec.fence();
   return result;
 }
 
-/// The same on the default instance of the execution space of the COO matrix.
+/// convert<Format>(exec, coo, options) on the default instance of the execution space of coo.
 template <template <class, class, class, class, class> class Format, class S, class O, class D, class M,
           class Z>
 auto convert(const CooMatrix<S, O, D, M, Z>& coo,
@@ -125,10 +126,10 @@ auto convert(const CooMatrix<S, O, D, M, Z>& coo,
   return convert<Format>(typename CooMatrix<S, O, D, M, Z>::execution_space(), coo, options);
 }
 
-/// A matrix of any format as a CRS matrix, made on the device; new but for a CrsMatrix and a
-/// WrappedCrsMatrix, which give the CRS matrix itself, its Views shared. Where a format cannot tell a stored
-/// zero from padding (CDS, DIA, blocked ELL, BSR) zeros are left out. Fences exec; the last kernel may still
-/// run on return.
+/// Converts a matrix of any format to CRS, on the device. For CrsMatrix and WrappedCrsMatrix the result
+/// shares the Views of the CRS matrix; otherwise it is new. Formats that cannot tell a stored zero from
+/// padding (CDS, DIA, blocked ELL, BSR) leave out zeros. Fences exec. The last kernel may still run on
+/// return.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z,
           template <class, class, class, class, class> class Matrix>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value &&
@@ -139,18 +140,19 @@ to_crs(const ExecutionSpace& exec, const Matrix<S, O, D, M, Z>& A) {
   return Impl::convert_to_crs<KokkosSparse::CrsMatrix<S, O, D, void, Z>>(exec, A);
 }
 
-/// The same on the default instance of the execution space of A.
+/// to_crs(exec, A) on the default instance of the execution space of A.
 template <class Matrix>
 auto to_crs(const Matrix& A) {
   return to_crs(typename MatrixTraits<Matrix>::execution_space(), A);
 }
 
-/// Gives A the values of a CRS matrix of the same pattern, the one that A was converted from: one kernel on
-/// exec, which may still run on return. With RefillOptions::check_pattern, kernels before it compare the
-/// patterns. The values of a WrappedCrsMatrix are those of the CRS matrix that it shares, which changes too.
+/// Overwrites the values of A by the values of a CRS matrix with the same pattern as the one that A was
+/// converted from. One kernel on exec, which may still run on return. With RefillOptions::check_pattern,
+/// other kernels compare the patterns first. A WrappedCrsMatrix shares the values of its CRS matrix, so that
+/// these change too.
 ///
-/// Throws std::invalid_argument, with A untouched, where the extents, the number of entries or (checked) the
-/// patterns differ.
+/// Throws std::invalid_argument if the extents or the numbers of entries differ, or, if they are checked, the
+/// patterns. A is then unchanged.
 template <class ExecutionSpace, class Matrix, class S, class O, class D, class M, class Z>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> refill(
     const ExecutionSpace& exec, const Matrix& A, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
@@ -167,22 +169,22 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> refill(
   const std::int64_t columns = static_cast<std::int64_t>(crs.numCols());
   if (Traits::num_rows(A) != rows || Traits::num_cols(A) != columns ||
       (Traits::counts_nnz && Traits::nnz(A) != static_cast<std::int64_t>(crs.nnz())))
-    Impl::fail<std::invalid_argument>("Filigree::refill: A is ", Traits::num_rows(A), " x ",
-                                      Traits::num_cols(A), " with ", Traits::nnz(A),
-                                      " entries, the CRS matrix ", rows, " x ", columns, " with ", crs.nnz(),
-                                      "; it must have the pattern that A was converted from.");
+    Impl::fail<std::invalid_argument>(
+        "Filigree::refill: A is ", Traits::num_rows(A), " x ", Traits::num_cols(A), " with ", Traits::nnz(A),
+        " entries, and the CRS matrix is ", rows, " x ", columns, " with ", crs.nnz(),
+        "; it must have the pattern of the matrix that A was converted from.");
   if (rows == 0) return;
   if (options.check_pattern) {
     const std::int64_t row = Impl::first_different_row(exec, A, crs);
     if (row < rows)
       Impl::fail<std::invalid_argument>(
-          "Filigree::refill: row ", row, " of the CRS matrix does not have the columns ", "of row ", row,
-          " of A (", Traits::name(), "); it must have the pattern that A was converted from.");
+          "Filigree::refill: row ", row, " of the CRS matrix does not have the columns of row ", row,
+          " of A (", Traits::name(), "); it must have the pattern of the matrix that A was converted from.");
   }
   Impl::refill_from_crs(exec, A, crs);
 }
 
-/// The same on the default instance of the execution space of A.
+/// refill(exec, A, crs, options) on the default instance of the execution space of A.
 template <class Matrix, class S, class O, class D, class M, class Z>
 void refill(const Matrix& A, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
             const RefillOptions& options = {}) {

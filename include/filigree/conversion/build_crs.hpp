@@ -12,6 +12,9 @@
 namespace Filigree {
 namespace Impl {
 
+/// Replaces each element by the sum of all elements before it, for a parallel_scan over them. It turns the
+/// row lengths of a matrix into its row map. Not Kokkos::Experimental::exclusive_scan, which is missing
+/// before Kokkos 3.6, allocates and fences; this is one parallel_scan.
 template <class ExecutionSpace, class SizeType>
 struct ExclusiveSum {
   using execution_space = ExecutionSpace;
@@ -25,11 +28,13 @@ struct ExclusiveSum {
   }
 };
 
-/// Builds a CRS matrix from a functor that, tagged CountTag, writes the length of a row to crs_row_map and,
-/// tagged FillTag, its entries to crs_entries and crs_values; crs_row_map is the row map by then. It is
-/// called for 0 to counts - 1 and for 0 to fills - 1, which need not be the numbers of the rows. For the
-/// conversions back to CRS and the assembly of grids, which are this and nothing else. Fences exec to read
-/// the number of entries.
+/// Builds a CRS matrix with a functor `work` that two kernels call. The conversions back to CRS and the
+/// assembly of grids use it.
+///
+/// Tagged CountTag, it is called with 0 to counts - 1 and writes the length of each row to crs_row_map[row].
+/// Tagged FillTag, it is called with 0 to fills - 1 and writes the entries of all rows to crs_entries and
+/// crs_values. By then crs_row_map holds the row map. Neither range needs to be the range of the rows.
+/// Fences exec to read the number of entries.
 template <class Crs, class CountTag, class FillTag, class ExecutionSpace, class Work>
 Crs build_crs(const ExecutionSpace& exec, const char* format, typename Crs::non_const_ordinal_type rows,
               typename Crs::non_const_ordinal_type columns, Work work, std::int64_t counts,
@@ -57,7 +62,7 @@ Crs build_crs(const ExecutionSpace& exec, const char* format, typename Crs::non_
   return Crs(label("crs", format), rows, columns, nnz, values, row_map, entries);
 }
 
-/// The same where both are called for each row.
+/// build_crs for a functor that both kernels call once per row.
 template <class Crs, class CountTag, class FillTag, class ExecutionSpace, class Work>
 Crs build_crs(const ExecutionSpace& exec, const char* format, typename Crs::non_const_ordinal_type rows,
               typename Crs::non_const_ordinal_type columns, const Work& work) {

@@ -15,8 +15,10 @@
 namespace Filigree {
 namespace Impl {
 
-/// The first row whose part of the row map falls, leaves the entries or, at its ends, leaves entries out; if
-/// there is none, the number of rows plus the index of the first entry whose column is outside the matrix.
+/// Finds the first fault of a CRS matrix, as the minimum of a reduction. A fault in the row map is numbered
+/// by its row: the entries of the row end before they begin, or lie outside of the entries of the matrix, or
+/// row 0 does not begin at 0, or the last row does not end at nnz. Entry i with a column outside the matrix
+/// is numbered rows + i.
 template <class ExecutionSpace, class Views>
 struct CheckCrs {
   using execution_space = ExecutionSpace;
@@ -26,7 +28,7 @@ struct CheckCrs {
   std::int64_t columns;
   std::int64_t nnz;
 
-  /// Columns that are checked at once, as one load at a time does not keep the memory busy.
+  /// Columns that one call checks. Their loads do not wait for each other, which keeps the memory busy.
   static constexpr int batch = 4;
   KOKKOS_INLINE_FUNCTION std::int64_t batches() const { return (nnz + batch - 1) / batch; }
 
@@ -53,8 +55,9 @@ struct CheckCrs {
   }
 };
 
-/// Throws std::invalid_argument, naming function, for a CRS matrix that is none: Views of the wrong length
-/// always, the row map and the columns where check_content is true. Fences exec in the latter case.
+/// Throws std::invalid_argument if crs is not a valid CRS matrix. The message begins with `function`. The
+/// lengths of the Views are always checked. If check_content is true, one kernel also checks the row map and
+/// the columns, and exec is fenced.
 template <class ExecutionSpace, class Crs>
 void check_crs(const ExecutionSpace& exec, const char* function, const Crs& crs, bool check_content) {
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
@@ -67,7 +70,7 @@ void check_crs(const ExecutionSpace& exec, const char* function, const Crs& crs,
                                 "; it must have no negative extent.");
   if (values != entries)
     fail<std::invalid_argument>(function, ": the CRS matrix has ", values, " values and ", entries,
-                                " entries; it must have one value an entry.");
+                                " entries; it must have one value per entry.");
   if (rows == 0 && entries == 0) return;
   if (row_map != rows + 1)
     fail<std::invalid_argument>(function, ": the row map of the CRS matrix has ", row_map, " elements for ",
@@ -81,7 +84,7 @@ void check_crs(const ExecutionSpace& exec, const char* function, const Crs& crs,
   Kokkos::parallel_reduce("Filigree::check[crs]", row_range<void>(exec, rows + check.batches()), check,
                           Kokkos::Min<std::int64_t>(bad));
   exec.fence();
-  // Without rows nothing has looked at the row map.
+  // The kernel reads the row map only if there are rows. Without rows the checks below must read it.
   if (bad == none && rows > 0) return;
   const std::int64_t first = static_cast<std::int64_t>(read_element(crs.graph.row_map, 0));
   const std::int64_t last = static_cast<std::int64_t>(read_element(crs.graph.row_map, rows));
@@ -95,7 +98,7 @@ void check_crs(const ExecutionSpace& exec, const char* function, const Crs& crs,
     fail<std::invalid_argument>(function, ": the row map of the CRS matrix gives row ", bad, " the entries ",
                                 read_element(crs.graph.row_map, bad), " to ",
                                 read_element(crs.graph.row_map, bad + 1), " of ", entries,
-                                "; it must not fall and must stay in the entries.");
+                                "; the row map must not fall and must stay within the entries.");
   const std::int64_t bad_entry = bad - rows;
   const auto host_row_map = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), crs.graph.row_map);
   const auto* row_ends = host_row_map.data() + 1;
@@ -106,9 +109,9 @@ void check_crs(const ExecutionSpace& exec, const char* function, const Crs& crs,
                               columns, " matrix are 0 to ", columns - 1, ".");
 }
 
-/// Throws std::length_error if a View of `elements` elements cannot be indexed with SizeType, or if `bytes`,
-/// the size of the whole result, passes the limit of the options. explain(stream) prints what makes it that
-/// large.
+/// Throws std::length_error if SizeType cannot count the `elements` elements of the largest View of a result,
+/// or if the result takes more bytes than the options allow. `bytes` is the size of the whole result.
+/// explain(stream) prints why the result is large; the message contains it.
 template <class SizeType, class Crs, class Explain>
 void check_storage(const char* function, double elements, double bytes, const Crs& crs,
                    const ConvertOptions& options, const Explain& explain) {

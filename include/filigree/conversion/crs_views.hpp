@@ -11,7 +11,8 @@
 namespace Filigree {
 namespace Impl {
 
-/// The Views of a CRS matrix in a form that kernels take, whatever the traits of the matrix.
+/// Raw pointers to the three Views of a CRS matrix, for kernels. The type does not depend on the device and
+/// the memory traits of the matrix.
 template <class Scalar, class Ordinal, class SizeType>
 struct CrsViews {
   const Scalar* values;
@@ -22,6 +23,7 @@ struct CrsViews {
   explicit CrsViews(const Crs& crs)
       : values(crs.values.data()), entries(crs.graph.entries.data()), row_map(crs.graph.row_map.data()) {}
 
+  /// The entries of a row are begin(row) to end(row) - 1.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t begin(std::int64_t row) const {
     return static_cast<std::int64_t>(row_map[row]);
   }
@@ -32,7 +34,7 @@ template <class Crs>
 using crs_views_t = CrsViews<typename Crs::non_const_value_type, typename Crs::non_const_ordinal_type,
                              typename Crs::non_const_size_type>;
 
-/// Reads one element of a View that may live on a device.
+/// Copies one element of a View of rank 1 from any memory space to the host. Fences.
 template <class View>
 typename View::non_const_value_type read_element(const View& view, std::size_t index) {
   typename View::non_const_value_type value;

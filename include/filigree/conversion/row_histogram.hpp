@@ -11,30 +11,35 @@
 namespace Filigree {
 namespace Impl {
 
-/// Counts a sequence of bins. Equal bins that follow each other are counted together, so that a histogram
-/// needs one atomic addition for all of them: flush(bin, times) is called when the bin changes, and by
-/// finish().
-struct RunLengthCounter {
-  int bin = 0;
-  int times = 0;
+/// Counts for one lane of a histogram kernel. Equal bins that follow each other become one call of
+/// flush(bin, times), which adds `times` to the bin. So rows of one length cause few atomic additions to one
+/// address, which would wait for each other.
+template <class Bin>
+struct RunLengthCounterOf {
+  Bin last_bin = 0;
+  int times = 0;  ///< times that last_bin was counted since the last flush
 
+  /// Counts a bin once.
   template <class Flush>
-  KOKKOS_FORCEINLINE_FUNCTION void count(int next, const Flush& flush) {
-    if (next != bin) {
+  KOKKOS_FORCEINLINE_FUNCTION void count(Bin bin, const Flush& flush) {
+    if (bin != last_bin) {
       finish(flush);
-      bin = next;
+      last_bin = bin;
       times = 0;
     }
     ++times;
   }
+  /// Flushes what is left. Call it once, after the last count().
   template <class Flush>
   KOKKOS_FORCEINLINE_FUNCTION void finish(const Flush& flush) {
-    if (times > 0) flush(bin, times);
+    if (times > 0) flush(last_bin, times);
   }
 };
+/// For bins that fit an int.
+using RunLengthCounter = RunLengthCounterOf<int>;
 
-/// Counts the rows of each length, short ones in the scratch memory of a team, as the many rows of one length
-/// would queue up at one counter.
+/// Counts the rows of each length. Lengths below most_in_scratch are counted in the scratch memory of a team
+/// first, because many rows of one length would wait for each other at one counter.
 template <class ExecutionSpace, class Views>
 struct CountRowLengths {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
@@ -60,39 +65,31 @@ struct CountRowLengths {
   KOKKOS_INLINE_FUNCTION void operator()(const member_type& team) const {
     const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * rows_per_team;
     const int count = static_cast<int>(row_count - first < rows_per_team ? row_count - first : rows_per_team);
-    const int near = static_cast<int>(bins < most_in_scratch ? bins : most_in_scratch);
-    const scratch_type scratch(team.team_scratch(0), static_cast<std::size_t>(near));
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, near), [&](const int bin) { scratch(bin) = 0; });
+    const int in_scratch = static_cast<int>(bins < most_in_scratch ? bins : most_in_scratch);
+    const scratch_type scratch(team.team_scratch(0), static_cast<std::size_t>(in_scratch));
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, in_scratch), [&](const int bin) { scratch(bin) = 0; });
     team.team_barrier();
-    // Of this lane: rows of one length that follow each other are counted at once.
-    std::int64_t length = 0;
-    int same = 0;
-    const auto count_them = [&]() {
-      if (same == 0) return;
-      if (length < near)
-        Kokkos::atomic_add(&scratch(static_cast<int>(length)), same);
+    RunLengthCounterOf<std::int64_t> lengths_of_lane;
+    const auto flush = [&](const std::int64_t length, const int times) {
+      if (length < in_scratch)
+        Kokkos::atomic_add(&scratch(static_cast<int>(length)), times);
       else
-        Kokkos::atomic_add(histogram + length, static_cast<std::int64_t>(same));
+        Kokkos::atomic_add(histogram + length, static_cast<std::int64_t>(times));
     };
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](const int i) {
-      const std::int64_t next = crs.end(first + i) - crs.begin(first + i);
-      if (next != length) {
-        count_them();
-        length = next;
-        same = 0;
-      }
-      ++same;
+      lengths_of_lane.count(crs.end(first + i) - crs.begin(first + i), flush);
     });
-    count_them();
+    lengths_of_lane.finish(flush);
     team.team_barrier();
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, near), [&](const int bin) {
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, in_scratch), [&](const int bin) {
       if (scratch(bin) > 0) Kokkos::atomic_add(histogram + bin, static_cast<std::int64_t>(scratch(bin)));
     });
   }
 };
 
-/// How many rows have at least k entries, for k from 0 to the longest row + 1, for which it is 0. The length
-/// of jagged diagonal k is element k + 1. Fences exec. Takes 8 bytes for each entry of the longest row.
+/// Element k is the number of rows that have at least k entries, for k from 0 to the length of the longest
+/// row plus 1; the last element is 0. Element k + 1 is the length of jagged diagonal k. Fences exec. While it
+/// runs, it takes 8 bytes of device memory per entry of the longest row.
 template <class ExecutionSpace, class Crs>
 std::vector<std::int64_t> rows_reaching(const ExecutionSpace& exec, const char* format, const Crs& crs) {
   using Count = CountRowLengths<ExecutionSpace, crs_views_t<Crs>>;
@@ -111,14 +108,6 @@ std::vector<std::int64_t> rows_reaching(const ExecutionSpace& exec, const char* 
   for (std::size_t k = reaching.size() - 1; k > 0; --k)
     reaching[k - 1] += reaching[k];
   return reaching;
-}
-
-/// For each width from 0 to the longest row, how many entries are beyond the first `width` of their rows.
-inline std::vector<std::int64_t> entries_beyond(const std::vector<std::int64_t>& reaching) {
-  std::vector<std::int64_t> beyond(reaching.size() - 1, 0);
-  for (std::size_t width = beyond.size() - 1; width > 0; --width)
-    beyond[width - 1] = beyond[width] + reaching[width];
-  return beyond;
 }
 
 }  // namespace Impl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The row lengths of a CRS matrix, from which formats derive their widths.
+// The row lengths of a CRS matrix, from which formats take their widths.
 #ifndef FILIGREE_CONVERSION_ROW_LENGTHS_HPP
 #define FILIGREE_CONVERSION_ROW_LENGTHS_HPP
 
@@ -8,14 +8,13 @@
 #include <ostream>
 
 #include "filigree/conversion/check_crs.hpp"
-#include "filigree/core/error.hpp"
-#include "filigree/core/integer.hpp"
 #include "filigree/core/launch.hpp"
 #include "filigree/core/region.hpp"
 
 namespace Filigree {
 namespace Impl {
 
+/// The length of the longest row, as a maximum over the rows.
 template <class ExecutionSpace, class Views>
 struct LongestRow {
   using execution_space = ExecutionSpace;
@@ -27,7 +26,7 @@ struct LongestRow {
   }
 };
 
-/// Length of the longest row, 0 without rows. Fences exec.
+/// The length of the longest row, or 0 if there are no rows. Fences exec.
 template <class ExecutionSpace, class Crs>
 std::int64_t longest_row(const ExecutionSpace& exec, const char* format, const Crs& crs) {
   using Views = crs_views_t<Crs>;
@@ -40,7 +39,7 @@ std::int64_t longest_row(const ExecutionSpace& exec, const char* format, const C
   return longest;
 }
 
-/// For the message of check_storage.
+/// Prints the longest and the mean row length, for the message of check_storage.
 template <class Crs>
 void explain_longest_row(std::ostream& why, const Crs& crs, std::int64_t longest) {
   why << "the longest row has " << longest << " entries, the mean row "
@@ -58,7 +57,7 @@ struct CopyRowLength {
   }
 };
 
-/// The length of each row into a View, which may be empty instead.
+/// Writes the length of each row to lengths. Does nothing if lengths is empty.
 template <class ExecutionSpace, class Crs, class Lengths>
 void copy_row_lengths(const ExecutionSpace& exec, const char* format, const Crs& crs,
                       const Lengths& lengths) {
@@ -67,13 +66,6 @@ void copy_row_lengths(const ExecutionSpace& exec, const char* format, const Crs&
   Kokkos::parallel_for(label("row_lengths", format),
                        row_range<void>(exec, static_cast<std::int64_t>(lengths.extent(0))),
                        CopyRowLength<ExecutionSpace, Views, Ordinal>{Views(crs), lengths.data()});
-}
-
-/// Throws std::invalid_argument for a number of lanes that no GPU can give a row.
-inline void check_lanes_per_row(const char* function, int lanes) {
-  if (lanes != 1 && lanes != 2 && lanes != 4 && lanes != 8 && lanes != 16 && lanes != 32)
-    fail<std::invalid_argument>(function, ": options.lanes_per_row is ", lanes,
-                                "; it must be 1, 2, 4, 8, 16 or 32.");
 }
 
 }  // namespace Impl

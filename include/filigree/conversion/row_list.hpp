@@ -12,7 +12,7 @@
 namespace Filigree {
 namespace Impl {
 
-/// Finds the rows whose length is from `least` to `most`.
+/// Counts or lists the rows that have at least `least` and at most `most` entries.
 template <class ExecutionSpace, class Views, class Ordinal>
 struct ListRows {
   using execution_space = ExecutionSpace;
@@ -40,7 +40,7 @@ struct ListRows {
   }
 };
 
-/// How many rows of a CRS matrix have a length from least to most. Fences exec.
+/// The number of rows that have at least `least` and at most `most` entries. Fences exec.
 template <class ExecutionSpace, class Crs>
 std::int64_t count_rows(const ExecutionSpace& exec, const char* format, const Crs& crs, std::int64_t least,
                         std::int64_t most) {
@@ -53,7 +53,8 @@ std::int64_t count_rows(const ExecutionSpace& exec, const char* format, const Cr
   return count;
 }
 
-/// Writes these rows to list, ascending.
+/// Writes the rows that have at least `least` and at most `most` entries to list, in ascending order. list
+/// needs room for count_rows() elements.
 template <class ExecutionSpace, class Crs, class Ordinal>
 void list_rows(const ExecutionSpace& exec, const char* format, const Crs& crs, std::int64_t least,
                std::int64_t most, Ordinal* list) {
@@ -63,7 +64,7 @@ void list_rows(const ExecutionSpace& exec, const char* format, const Crs& crs, s
                         Work{crs_views_t<Crs>(crs), least, most, list});
 }
 
-/// The rows of a CRS matrix without entries, of which there are `count`, ascending.
+/// The rows without entries, in ascending order. `count` is their number.
 template <class EntriesView, class ExecutionSpace, class Crs>
 EntriesView empty_rows(const ExecutionSpace& exec, const char* format, const Crs& crs, std::int64_t count) {
   const auto list = allocate_view<EntriesView>(exec, "empty_rows", format, count);

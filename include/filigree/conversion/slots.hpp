@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Copies give a lane a few slots and not a row: a slot is where an entry or its padding is stored. So long
-// rows cost no more than short ones, and neighbouring lanes touch neighbours in memory.
+// How the copy kernels divide the stored elements of a matrix among lanes.
 //
-// Slots are numbered so that neighbours are, mostly, neighbours in memory, and lie in groups of consecutive
-// numbers: a slice, a jagged diagonal, a row of a list. What a lane knows of the group that it is in, it need
-// not look up for the next slot.
+// A slot is a numbered storage element that holds an entry or padding. A lane copies a strip of a few slots
+// instead of a row. So long rows cost no more than short rows, and neighbouring lanes access neighbouring
+// memory.
+//
+// Slots with consecutive numbers are mostly neighbours in memory. A slot group is a range of consecutive
+// slots: those of one slice, of jagged diagonals or of one row. A lane looks up a group once and keeps what
+// it found for its next slots.
 #ifndef FILIGREE_CONVERSION_SLOTS_HPP
 #define FILIGREE_CONVERSION_SLOTS_HPP
 
@@ -27,17 +30,17 @@ struct SlotGroup {
   KOKKOS_FORCEINLINE_FUNCTION bool has(std::int64_t slot) const { return slot >= begin && slot < end; }
 };
 
-/// What a slot is for: entry k of the row in place i, or nothing where place is -1.
+/// What a slot holds: entry k of a stored row, or padding if that row has no entry k.
 struct SlotEntry {
-  std::int64_t place;
+  std::int64_t stored_row;  ///< -1 if nothing is stored in the slot
   std::int64_t k;
-  /// Its place in the arrays.
-  std::int64_t at;
+  std::int64_t position;  ///< index of the slot in the arrays of the format
 };
 
-/// The group of a slot, among the groups from `low` to count - 1, where group g is from begin_of(g) to
-/// begin_of(g + 1). `low` is where the last slot was, or 0: past 0 the groups next to it are looked at first
-/// (COO of 7pt 100^3 b=4 in float on an H200: 2.5 ms in place of 4.5).
+/// The group of a slot. Group g holds the slots begin_of(g) to begin_of(g + 1) - 1, for g from 0 to count
+/// - 1. The result must be `low` or a later group: pass the group of the lane's last slot, or 0 if there is
+/// none. After a last slot the search begins with the groups next to it (see docs/performance.md, "Search for
+/// the group of a slot").
 template <class BeginOf>
 KOKKOS_FORCEINLINE_FUNCTION SlotGroup find_group(std::int64_t low, std::int64_t count, std::int64_t slot,
                                                  const BeginOf& begin_of) {
@@ -55,24 +58,26 @@ KOKKOS_FORCEINLINE_FUNCTION SlotGroup find_group(std::int64_t low, std::int64_t 
   return {low, begin_of(low), end};
 }
 
-/// The slots of one lane. On a GPU 32 lanes share 256 neighbours, of which each takes every 32nd: they write
-/// together, and read rows of the CRS a few entries a lane. On a host they are consecutive.
+/// The slots of one lane. On a GPU the 32 lanes of a warp have 256 consecutive slots, and each lane takes
+/// every 32nd of them, so that the warp writes consecutive elements at once. On a host the slots of a strip
+/// are consecutive.
 template <class ExecutionSpace>
 struct SlotStrip {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   static constexpr int step = gpu ? 32 : 1;
   static constexpr int count = gpu ? 8 : 1024;
 
+  /// The number of strips that cover `slots` slots.
   static std::int64_t strips(std::int64_t slots) {
     constexpr std::int64_t size = step * count;
     return (slots + size - 1) / size * step;
   }
 
-  /// Slot j of a strip, of `count`, ascending.
+  /// Slot j of a strip, for j from 0 to count - 1. Ascends with j.
   static KOKKOS_FORCEINLINE_FUNCTION std::int64_t slot(std::int64_t strip, int j) {
     return strip / step * (step * count) + strip % step + j * step;
   }
-  /// Calls visit(slot) for the slots of a strip, ascending.
+  /// Calls visit(slot) for each slot of a strip that is below `slots`, in ascending order.
   template <class Visit>
   static KOKKOS_FORCEINLINE_FUNCTION void for_each(std::int64_t strip, std::int64_t slots,
                                                    const Visit& visit) {
@@ -81,7 +86,7 @@ struct SlotStrip {
   }
 };
 
-/// A kernel "Filigree::<what>[<format>]" over the strips of some slots.
+/// Launches the kernel "Filigree::<what>[<format>]" with one lane per strip of `slots` slots.
 template <class Tag, class ExecutionSpace, class Work>
 void for_each_strip(const ExecutionSpace& exec, const char* what, const char* format, std::int64_t slots,
                     const Work& work) {

@@ -19,7 +19,8 @@
 namespace Filigree {
 namespace Impl {
 
-/// The keys that sort rows by falling length inside windows.
+/// Writes the sort keys of all rows: ascending keys order the rows window by window, and within a window by
+/// descending length.
 template <class ExecutionSpace, class Views>
 struct RowKeys {
   using execution_space = ExecutionSpace;
@@ -34,14 +35,14 @@ struct RowKeys {
   }
 };
 
-/// Sorts keys in the scratch memory of a team, smallest first. All lanes call it.
+/// Sorts keys in the scratch memory of a team in ascending order. All lanes of the team must call it.
 template <class Member, class Keys>
 KOKKOS_INLINE_FUNCTION void sort_in_team(const Member& team, const Keys& keys) {
   team.team_barrier();
 #if FILIGREE_KOKKOS_SORTS_IN_TEAMS
   Kokkos::Experimental::sort_team(team, keys);
 #else
-  // It is in the one or in the other namespace.
+  // Versions of Kokkos Kernels define TeamBitonicSort in one of these two namespaces.
   using namespace KokkosKernels;
   using namespace KokkosKernels::Impl;
   TeamBitonicSort<int, std::uint64_t>(keys.data(), static_cast<int>(keys.extent(0)), team);
@@ -49,12 +50,14 @@ KOKKOS_INLINE_FUNCTION void sort_in_team(const Member& team, const Keys& keys) {
   team.team_barrier();
 }
 
-/// Sorts the rows of small windows, a team a window, in its scratch memory.
+/// Sorts the rows of windows of at most largest_window rows by descending length. One team sorts one window
+/// in its scratch memory.
 template <class ExecutionSpace, class Views, class Ordinal>
 struct SortWindows {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   static constexpr int lanes = gpu ? 256 : 1;
-  /// Bits of a row's number in its window, which the keys end with, so that no two of them are the same.
+  /// The low bits of a key hold the index of the row in its window. So no two keys are equal, and rows of one
+  /// length keep their order although the sort is not stable.
   static constexpr int row_bits = 12;
   static constexpr std::int64_t largest_window = std::int64_t(1) << row_bits;
   using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<lanes, 1>>;
@@ -84,8 +87,9 @@ struct SortWindows {
   }
 };
 
-/// The rows of a CRS matrix sorted by falling length inside windows of `window` rows, rows of one length in
-/// their order. longest is the length of the longest row. Fences exec where a window is large.
+/// The rows of a CRS matrix, sorted by descending length within windows of `window` rows. Rows of one length
+/// keep their order. `longest` is the length of the longest row. Fences exec if a window has more than
+/// SortWindows::largest_window rows.
 template <class OrderView, class ExecutionSpace, class Crs>
 OrderView rows_by_length(const ExecutionSpace& exec, const char* format, const Crs& crs, std::int64_t window,
                          std::int64_t longest) {

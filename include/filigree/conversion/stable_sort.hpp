@@ -13,7 +13,8 @@
 namespace Filigree {
 namespace Impl {
 
-/// One pass of a binary radix sort: first the elements whose key has a zero bit, then the others.
+/// One pass of a binary radix sort: moves the elements whose key has a 0 at `bit` before the elements whose
+/// key has a 1 there, and keeps the order within both groups.
 template <class ExecutionSpace, class Index>
 struct SplitByBit {
   using execution_space = ExecutionSpace;
@@ -37,14 +38,15 @@ struct SplitByBit {
                                          const bool final) const {
     const bool zero = is_zero(i);
     if (final) {
-      const std::int64_t at = zero ? zeros : *zero_count + i - zeros;
-      new_keys[at] = keys[i];
-      new_order[at] = order[i];
+      const std::int64_t target = zero ? zeros : *zero_count + i - zeros;
+      new_keys[target] = keys[i];
+      new_order[target] = order[i];
     }
     if (zero) ++zeros;
   }
 };
 
+/// Writes 0, 1, 2, ... to order.
 template <class ExecutionSpace, class Index>
 struct CountUp {
   using execution_space = ExecutionSpace;
@@ -52,9 +54,12 @@ struct CountUp {
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const { order[i] = static_cast<Index>(i); }
 };
 
-/// The order that sorts keys, none of them larger than largest: element i of the result is the index of the
-/// i-th smallest key, equal keys staying in their order. The keys are overwritten. Two kernels for each bit
-/// of largest: Kokkos' own sorts promise no stable order, and before 4.3 take no second array.
+/// The order that sorts keys: element i of the result is the index of the i-th smallest key. Equal keys keep
+/// their order. No key may be larger than `largest`. The keys are overwritten. Runs two kernels for each bit
+/// of `largest` and fences exec.
+///
+/// Not Kokkos' sort_by_key, which promises no stable order, takes no second array before Kokkos 4.3, and
+/// sorts by all bits of a key; the keys here have few.
 template <class Index, class ExecutionSpace, class KeyView>
 auto stable_order(const ExecutionSpace& exec, const char* format, KeyView keys, std::uint64_t largest) {
   using device_type = typename KeyView::device_type;
@@ -76,7 +81,7 @@ auto stable_order(const ExecutionSpace& exec, const char* format, KeyView keys, 
     std::swap(keys, new_keys);
     std::swap(order, new_order);
   }
-  // The buffers are freed on return, which is no event of exec.
+  // The kernels must end before the buffers are freed on return.
   exec.fence();
   return order;
 }

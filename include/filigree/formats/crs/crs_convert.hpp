@@ -10,13 +10,14 @@
 namespace Filigree {
 namespace Impl {
 
-/// convert<CrsMatrix>: the same Views, no copy.
+/// convert<CrsMatrix>: the result shares the Views of crs.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace&, const Crs& crs, const CrsOptions&,
                       KokkosSparse::CrsMatrix<S, O, D, M, Z>& result) {
   result = crs;
 }
 
+/// Finds the first row in which the row maps or the columns of a and b differ, as the minimum of a reduction.
 template <class ExecutionSpace, class Views>
 struct CompareCrsRow {
   using execution_space = ExecutionSpace;
@@ -31,7 +32,7 @@ struct CompareCrsRow {
   }
 };
 
-/// The first row in which the patterns differ, or a number past all rows. Fences exec.
+/// The first row in which the patterns differ, or the largest std::int64_t if they agree. Fences exec.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 std::int64_t first_different_row(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& A,
                                  const Crs& crs) {
@@ -44,14 +45,14 @@ std::int64_t first_different_row(const ExecutionSpace& exec, const KokkosSparse:
   return row;
 }
 
-/// refill, its input checked. One copy.
+/// refill of a checked CRS matrix. One copy.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void refill_from_crs(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& A,
                      const Crs& crs) {
   Kokkos::deep_copy(exec, A.values, crs.values);
 }
 
-/// to_crs: the same Views, no copy.
+/// to_crs: the result shares the Views of A.
 template <class Crs, class ExecutionSpace, class S, class O, class D, class M, class Z>
 Crs convert_to_crs(const ExecutionSpace&, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& A) {
   return A;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "filigree/conversion/check_crs.hpp"
+#include "filigree/conversion/check_lanes.hpp"
 #include "filigree/conversion/row_copy.hpp"
 #include "filigree/conversion/row_lengths.hpp"
 #include "filigree/core/allocate_view.hpp"
@@ -15,8 +16,8 @@
 namespace Filigree {
 namespace Impl {
 
-/// Allocates an ELL part of the given width, a multiple of lanes_per_row, with room for row lengths where
-/// row_lengths is true.
+/// Allocates an ELL matrix, or the ELL part of a hybrid format, of the given width. The width must be a
+/// multiple of lanes_per_row. If row_lengths is false, the View of row lengths is empty.
 template <class Ell, class ExecutionSpace>
 Ell allocate_ell(const ExecutionSpace& exec, const char* format, typename Ell::ordinal_type rows,
                  typename Ell::ordinal_type columns, typename Ell::size_type nnz, std::int64_t width,
@@ -31,7 +32,7 @@ Ell allocate_ell(const ExecutionSpace& exec, const char* format, typename Ell::o
              lanes_per_row);
 }
 
-/// Bytes of an ELL part with row lengths.
+/// Bytes of an ELL matrix with row lengths.
 template <class Ell>
 double ell_bytes(std::int64_t rows, std::int64_t width) {
   return static_cast<double>(round_up(rows, Ell::row_alignment)) * static_cast<double>(width) *
@@ -39,8 +40,8 @@ double ell_bytes(std::int64_t rows, std::int64_t width) {
          static_cast<double>(rows) * sizeof(typename Ell::ordinal_type);
 }
 
-/// Writes an ELL part: of each row the first entries, as many as the width holds. The row lengths are those
-/// of the whole rows.
+/// Writes the first ell.width() entries of each row. The row lengths that it writes are the lengths of the
+/// rows of crs, also if they exceed the width.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void fill_ell(const ExecutionSpace& exec, const char* format, const Crs& crs,
               const EllMatrix<S, O, D, M, Z>& ell) {
@@ -48,7 +49,7 @@ void fill_ell(const ExecutionSpace& exec, const char* format, const Crs& crs,
   fill_rows(exec, format, EllLayout<S, O, false>(ell), crs);
 }
 
-/// convert<EllMatrix>, its input checked. Fences exec to learn the width.
+/// convert<EllMatrix> of a checked CRS matrix. Fences exec to read the width.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const EllOptions& options,
                       EllMatrix<S, O, D, M, Z>& result) {

@@ -8,25 +8,25 @@
 #include <type_traits>
 #include <vector>
 
+#include "filigree/conversion/check_lanes.hpp"
 #include "filigree/core/convert_options.hpp"
-#include "filigree/core/error.hpp"
 #include "filigree/core/kokkos_versions.hpp"
 #include "filigree/core/matrix_base.hpp"
 
 namespace Filigree {
 
-/// Options of a conversion to EllMatrix: which member of the ELLPACK family it becomes.
+/// Options of a conversion to EllMatrix. They select ELLPACK, ELLPACK-R or ELLR-T.
 struct EllOptions : ConvertOptions {
-  /// Whether the true length of each row is kept, so that a product reads no padding. Without it (ELLPACK) a
-  /// product reads all padding, and no lengths.
+  /// Whether the length of each row is stored (ELLPACK-R). A product then reads the lengths and no padding.
+  /// Otherwise (ELLPACK) it reads all padding and no lengths.
   bool row_lengths = true;
-  /// T, the lanes of a GPU that multiply one row together: 1, 2, 4, 8, 16 or 32. More than one is ELLR-T.
+  /// T, the lanes of a GPU that multiply one row together: 1, 2, 4, 8, 16 or 32. ELLR-T if larger than 1.
   int lanes_per_row = 1;
-  /// BS, the lanes of a team on a GPU: a power of two from 32 to 1024. Of the launch alone; see
-  /// EllMatrix::set_lanes_per_team.
+  /// BS, the lanes per team on a GPU: a power of two from 32 to 1024. It affects the launch and not the
+  /// storage; see EllMatrix::set_lanes_per_team.
   int lanes_per_team = 256;
 
-  /// The members of the family that are worth a comparison.
+  /// The variants: ELLPACK-R, ELLPACK, and ELLR-T for each T.
   static std::vector<NamedOptions<EllOptions>> variants() {
     std::vector<NamedOptions<EllOptions>> result(2);
     result[1].name = "ellpack";
@@ -41,23 +41,15 @@ struct EllOptions : ConvertOptions {
   }
 };
 
-namespace Impl {
-/// Throws std::invalid_argument for a size that no team of lanes can have.
-inline void check_lanes_per_team(const char* function, const char* what, int lanes) {
-  if (lanes < 32 || lanes > 1024 || (lanes & (lanes - 1)) != 0)
-    fail<std::invalid_argument>(function, ": ", what, " is ", lanes,
-                                "; it must be a power of two from 32 to 1024.");
-}
-}  // namespace Impl
-
-/// The ELLPACK family: every row padded to the length of the longest, stored column by column, by default
-/// with the true row lengths (ELLPACK-R), and with the entries of a row interleaved for T lanes (ELLR-T).
+/// The ELLPACK formats: every row is padded to the length of the longest row, and the entries are stored
+/// column by column. By default the row lengths are stored too (ELLPACK-R). The entries of a row can be
+/// interleaved for T lanes (ELLR-T).
 ///
-/// For matrices whose rows have about the same length: a product reads the values and columns of 32
-/// neighbouring rows as whole cache lines, and nothing is lost to a row map. One long row makes every row
-/// long: the conversion refuses a matrix that padding would make larger than
-/// ConvertOptions::max_storage_ratio times its CRS. T lanes a row are for long rows and for matrices with too
-/// few rows to fill a GPU.
+/// For matrices whose rows have about the same length. A product reads the values and columns of 32
+/// neighbouring rows as whole cache lines, and needs no row map. One long row makes every row long: the
+/// conversion refuses a matrix if padding would make it larger than ConvertOptions::max_storage_ratio times
+/// its CRS matrix. More than one lane per row is for long rows and for matrices that have too few rows to
+/// fill a GPU.
 ///
 /// Storage, for the 4 x 4 example
 ///
@@ -69,17 +61,18 @@ inline void check_lanes_per_team(const char* function, const char* what, int lan
 ///     with T = 2, width = 4
 ///                    values       3 1 . . 2 4 1 1 ...24 more... | . . . . 1 . . . ...
 ///
-/// Entry k of row i is at (k / T) * (stride * T) + i * T + k % T, in the order that the CRS has; duplicates
-/// stay apart. The width is the longest row rounded up to T. row_lengths is empty for EllOptions::row_lengths
-/// = false.
-/// Bytes: width * stride * (sizeof(Scalar) + sizeof(Ordinal)), and rows * sizeof(Ordinal) for the lengths.
+/// Entry k of row i is at (k / T) * (stride * T) + i * T + k % T. The entries of a row keep the order of the
+/// CRS matrix. Duplicates stay separate entries. The width is the length of the longest row, rounded up to a
+/// multiple of T. row_lengths is empty if EllOptions::row_lengths is false.
 ///
-/// Sources: ELLPACK by padding and transposition, Kirk and Hwu, chapter 10, section 10.3; ELLPACK-R with its
-/// row lengths, and ELLR-T with rows padded to a multiple of 16, Vazquez, Fernandez and Garzon 2011, sections
-/// 3.1 and 3.2.
+/// Bytes: width * stride * (sizeof(Scalar) + sizeof(Ordinal)), and rows * sizeof(Ordinal) for the row
+/// lengths.
 ///
-/// The parameters are those of KokkosSparse::CrsMatrix. SizeType counts the padded entries; places are
-/// computed in 64 bits.
+/// Sources: ELLPACK, Kirk and Hwu, chapter 10, section 10.3; ELLPACK-R, and ELLR-T with rows padded to a
+/// multiple of 16, Vazquez, Fernandez and Garzon 2011, sections 3.1 and 3.2.
+///
+/// The template parameters are those of KokkosSparse::CrsMatrix. SizeType must be able to count width *
+/// stride elements. Positions are computed in 64 bits.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
 class EllMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType> {
   using base_type = MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
@@ -96,14 +89,14 @@ class EllMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   using typename base_type::values_type;
   using row_lengths_type = entries_type;
 
-  /// Rows are padded to a multiple of this, so that every column of the storage starts on a 64-byte boundary.
+  /// The stride is a multiple of this. So each column of the storage begins on a 64-byte boundary.
   static constexpr int row_alignment = 16;
 
   static constexpr const char* name() { return "ell"; }
 
   /// A matrix without rows.
   EllMatrix() = default;
-  /// Wraps Views that already hold a matrix as the class comment describes it; nothing is checked or copied.
+  /// Wraps Views that already hold a matrix as the class comment describes it. Nothing is checked or copied.
   EllMatrix(Ordinal rows, Ordinal columns, SizeType nnz, Ordinal width, SizeType stride, values_type values_,
             entries_type entries_, row_lengths_type row_lengths_, int lanes_per_row = 1)
       : base_type(rows, columns, nnz),
@@ -116,14 +109,14 @@ class EllMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
 
   /// Length of the longest row, rounded up to a multiple of lanes_per_row().
   KOKKOS_INLINE_FUNCTION Ordinal width() const { return m_width; }
-  /// Rows rounded up to a multiple of row_alignment.
+  /// Number of rows, rounded up to a multiple of row_alignment.
   KOKKOS_INLINE_FUNCTION SizeType stride() const { return m_stride; }
-  /// T: the interleaving of the storage.
+  /// T: the lanes for which the entries of a row are interleaved.
   KOKKOS_INLINE_FUNCTION int lanes_per_row() const { return m_lanes_per_row; }
-  /// BS: lanes of a team on a GPU.
+  /// BS: the lanes per team on a GPU.
   int lanes_per_team() const { return m_lanes_per_team; }
-  /// Sets BS for the products of this object to come. Throws std::invalid_argument for any but a power of two
-  /// from 32 to 1024.
+  /// Sets BS for later products of this object. Throws std::invalid_argument unless it is a power of two from
+  /// 32 to 1024.
   void set_lanes_per_team(int lanes) {
     Impl::check_lanes_per_team("Filigree::EllMatrix::set_lanes_per_team", "lanes", lanes);
     m_lanes_per_team = lanes;
@@ -131,9 +124,9 @@ class EllMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   /// Bytes of all Views.
   std::size_t storage_bytes() const { return Impl::bytes_of(values, entries, row_lengths); }
 
-  values_type values;            ///< width * stride
-  entries_type entries;          ///< width * stride column indices, -1 where padded
-  row_lengths_type row_lengths;  ///< one a row, or none
+  values_type values;            ///< width * stride values, 0 for padding
+  entries_type entries;          ///< width * stride column indices, -1 for padding
+  row_lengths_type row_lengths;  ///< one per row, or empty
 
  private:
   Ordinal m_width = 0;

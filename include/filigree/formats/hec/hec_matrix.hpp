@@ -18,11 +18,11 @@ struct HecOptions : ConvertOptions {
   HybridWidth width_rule = HybridWidth::least_bytes;
   /// The width for HybridWidth::given.
   std::int64_t width = 0;
-  /// A row with more entries than this beyond the width is multiplied by a whole team, not by one lane. At
-  /// least 0.
+  /// A row with more than this number of excess entries is a long row: a whole team multiplies it, instead of
+  /// one lane. At least 0.
   std::int64_t long_row = 256;
 
-  /// The rules that are worth a comparison.
+  /// The variants: one for each rule but HybridWidth::given.
   static std::vector<NamedOptions<HecOptions>> variants() {
     std::vector<NamedOptions<HecOptions>> result(2);
     result[1].name = "hec_third_of_rows";
@@ -31,12 +31,12 @@ struct HecOptions : ConvertOptions {
   }
 };
 
-/// ELL and CRS: the first entries of each row as ELL, those beyond its width as CRS of the rows that have
-/// such.
+/// Hybrid of ELL and CRS: the first entries of each row, up to the width, are stored as ELL, and the excess
+/// entries as CRS. The CRS part has only the rows that have excess entries.
 ///
-/// For matrices with some rows longer than most: the regular part is multiplied as ELL, and a row that
-/// excesss is a run of entries like in CRS, which also makes the format fit for preconditioners, that go
-/// through a matrix row by row. One launch multiplies both parts; the result of a row is rounded once.
+/// For matrices in which some rows are longer than the others. The excess entries of a row are contiguous. So
+/// the format also suits preconditioners, which process a matrix row by row. One kernel launch multiplies
+/// both parts, and the result of a row is rounded once.
 ///
 /// Storage, for the 4 x 4 example and width 2 (`.` is padding)
 ///
@@ -45,16 +45,18 @@ struct HecOptions : ConvertOptions {
 ///     0 2 4 1             row_lengths 2 0 3 2                           excess_entries  3
 ///     1 0 0 1                                                           excess_values   1
 ///
-/// The ELL part is that of EllMatrix but for its row lengths, which are those of the whole rows. Entries
-/// excess_row_map[i] to excess_row_map[i + 1] are those of row excess_rows[i] beyond the width: first
-/// the numLongRows() rows with more than HecOptions::long_row of them, then the others, both ascending.
-/// The row map is managed, whatever MemoryTraits are. Bytes: those of the ELL part; excessing entries *
-/// (sizeof(Scalar) + sizeof(Ordinal)); excessing rows * (sizeof(Ordinal) + sizeof(SizeType)) +
-/// sizeof(SizeType).
+/// The ELL part is an EllMatrix, except that row_lengths holds the lengths of the rows of the whole matrix.
+/// The excess entries of row excess_rows[i] are at excess_row_map[i] to excess_row_map[i + 1] - 1.
+/// excess_rows begins with the numLongRows() long rows, which have more than HecOptions::long_row excess
+/// entries. The other rows with excess entries follow. Both groups are ascending. excess_row_map is a managed
+/// View for all MemoryTraits.
 ///
-/// Source: Liu, Yu, Chen, Hsieh and Shao 2012, section 2.1. Teams for long rows are ours.
+/// Bytes: the ELL part, excess entries * (sizeof(Scalar) + sizeof(Ordinal)), rows
+/// with excess entries * (sizeof(Ordinal) + sizeof(SizeType)), and sizeof(SizeType).
 ///
-/// The parameters are those of KokkosSparse::CrsMatrix.
+/// Source: Liu, Yu, Chen, Hsieh and Shao 2012, section 2.1. The teams for long rows are an addition.
+///
+/// The template parameters are those of KokkosSparse::CrsMatrix.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
 class HecMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType> {
   using base_type = MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
@@ -73,21 +75,20 @@ class HecMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
 
   /// A matrix without rows.
   HecMatrix() = default;
-  /// Wraps parts that already hold a matrix as the class comment describes it; nothing is checked or copied.
+  /// Wraps parts that already hold a matrix as the class comment describes it. Nothing is checked or copied.
   HecMatrix(SizeType nnz, Ordinal long_rows, const ell_type& ell_, values_type excess_values_,
             entries_type excess_entries_, entries_type excess_rows_, row_map_type excess_row_map_)
       : base_type(ell_.numRows(), ell_.numCols(), nnz),
         ell(ell_),
-        values(ell_.values),
         excess_values(excess_values_),
         excess_entries(excess_entries_),
         excess_rows(excess_rows_),
         excess_row_map(excess_row_map_),
         m_long_rows(long_rows) {}
 
-  /// Entries of a row that the ELL part holds.
+  /// The width of the ELL part: the entries that it holds per row.
   KOKKOS_INLINE_FUNCTION Ordinal width() const { return ell.width(); }
-  /// Rows that a whole team multiplies.
+  /// The number of long rows, each of which a whole team multiplies.
   KOKKOS_INLINE_FUNCTION Ordinal numLongRows() const { return m_long_rows; }
   /// Bytes of all Views.
   std::size_t storage_bytes() const {
@@ -95,11 +96,10 @@ class HecMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   }
 
   ell_type ell;                 ///< the first entries of each row
-  values_type values;           ///< those of the ELL part
-  values_type excess_values;    ///< the other entries, row by row
-  entries_type excess_entries;  ///< their columns
-  entries_type excess_rows;     ///< the rows that have such
-  row_map_type excess_row_map;  ///< first entry of each of these rows, and the number of entries
+  values_type excess_values;    ///< values of the excess entries, row by row
+  entries_type excess_entries;  ///< columns of the excess entries
+  entries_type excess_rows;     ///< the rows that have excess entries, long rows first
+  row_map_type excess_row_map;  ///< begin of the entries of each of these rows, and their number
 
  private:
   Ordinal m_long_rows = 0;

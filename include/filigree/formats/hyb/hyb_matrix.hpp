@@ -15,12 +15,13 @@ namespace Filigree {
 
 /// Options of a conversion to HybMatrix.
 struct HybOptions : ConvertOptions {
-  /// How the width of the ELL part is chosen. The default puts a matrix of under 4096 rows into COO whole.
+  /// How the width of the ELL part is chosen. With the default, the width is 0 if the matrix has fewer than
+  /// 4096 rows: all entries are then in the COO part.
   HybridWidth width_rule = HybridWidth::third_of_rows;
   /// The width for HybridWidth::given.
   std::int64_t width = 0;
 
-  /// The rules that are worth a comparison.
+  /// The variants: one for each rule but HybridWidth::given.
   static std::vector<NamedOptions<HybOptions>> variants() {
     std::vector<NamedOptions<HybOptions>> result(2);
     result[1].name = "hyb_least_bytes";
@@ -29,10 +30,11 @@ struct HybOptions : ConvertOptions {
   }
 };
 
-/// ELL and COO: the first entries of each row as ELL, those beyond its width as COO.
+/// Hybrid of ELL and COO: the first entries of each row, up to the width, are stored as ELL, and the excess
+/// entries as COO.
 ///
-/// For matrices with some rows much longer than most: nearly all entries have the regular layout, and a long
-/// row neither pads the others nor keeps one lane busy while all wait.
+/// For matrices in which few rows are much longer than the others. Nearly all entries are in the regular ELL
+/// part. A long row adds no padding to other rows, and many lanes multiply its excess entries.
 ///
 /// Storage, for the 4 x 4 example and width 2 (`.` is padding)
 ///
@@ -41,15 +43,17 @@ struct HybOptions : ConvertOptions {
 ///     0 2 4 1             row_lengths 2 0 3 2                                 rows    2
 ///     1 0 0 1
 ///
-/// The ELL part is that of EllMatrix but for its row lengths, which are those of the whole rows; the COO part
-/// is a CooMatrix without a list of empty rows. As there, products of one object on several execution space
-/// instances at once want copies from with_own_carry().
-/// Bytes: those of the ELL part and those of the COO part.
+/// The ELL part is an EllMatrix, except that row_lengths holds the lengths of the rows of the whole matrix.
+/// The COO part is a CooMatrix whose list of empty rows is empty. Its carry holds partial sums during a
+/// product. So products of one matrix that run at the same time on several execution space instances each
+/// need a copy of the matrix from with_own_carry().
 ///
-/// Sources: Kirk and Hwu, chapter 10, section 10.4; HYB as Bell and Garland have it, in Liu, Yu, Chen, Hsieh
-/// and Shao 2012 and in Vazquez, Fernandez and Garzon 2011.
+/// Bytes: the sum of both parts.
 ///
-/// The parameters are those of KokkosSparse::CrsMatrix.
+/// Sources: Kirk and Hwu, chapter 10, section 10.4; HYB of Bell and Garland, as described in Liu, Yu, Chen,
+/// Hsieh and Shao 2012 and in Vazquez, Fernandez and Garzon 2011.
+///
+/// The template parameters are those of KokkosSparse::CrsMatrix.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
 class HybMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType> {
   using base_type = MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
@@ -65,31 +69,27 @@ class HybMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
 
   /// A matrix without rows.
   HybMatrix() = default;
-  /// Wraps parts that already hold a matrix as the class comment describes it; nothing is checked or copied.
-  /// longest_row is the most entries of a row, those in both parts; it decides how hosts multiply, no more.
+  /// Wraps parts that already hold a matrix as the class comment describes it. Nothing is checked or copied.
+  /// longest_row is the length of the longest row of the whole matrix. It only affects how hosts multiply.
   HybMatrix(SizeType nnz, Ordinal longest_row, const ell_type& ell_, const coo_type& coo_)
-      : base_type(ell_.numRows(), ell_.numCols(), nnz),
-        ell(ell_),
-        coo(coo_),
-        values(ell_.values),
-        m_longest_row(longest_row) {}
+      : base_type(ell_.numRows(), ell_.numCols(), nnz), ell(ell_), coo(coo_), m_longest_row(longest_row) {}
 
-  /// Entries of a row that the ELL part holds.
+  /// The width of the ELL part: the entries that it holds per row.
   KOKKOS_INLINE_FUNCTION Ordinal width() const { return ell.width(); }
-  /// Entries of the longest row, in both parts.
+  /// Length of the longest row of the whole matrix.
   KOKKOS_INLINE_FUNCTION Ordinal longestRow() const { return m_longest_row; }
   /// Bytes of all Views.
   std::size_t storage_bytes() const { return ell.storage_bytes() + coo.storage_bytes(); }
-  /// The same matrix with a carry of its own, for products at the same time as those of this object.
+  /// A copy that shares all Views but the carry, for products that run at the same time as products of this
+  /// object.
   HybMatrix with_own_carry() const {
     HybMatrix result(*this);
     result.coo.chunks = coo.chunks.with_own_carry(name());
     return result;
   }
 
-  ell_type ell;                           ///< the first entries of each row
-  coo_type coo;                           ///< the others
-  typename ell_type::values_type values;  ///< those of the ELL part
+  ell_type ell;  ///< the first entries of each row
+  coo_type coo;  ///< the excess entries
 
  private:
   Ordinal m_longest_row = 0;

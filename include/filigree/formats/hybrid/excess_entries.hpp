@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The rows of a CRS matrix that are longer than the ELL part of a hybrid format is wide.
+// Copies the excess entries of a CRS matrix: the entries of each row beyond the width of the ELL part of a
+// hybrid format.
 #ifndef FILIGREE_FORMATS_HYBRID_EXCESS_ENTRIES_HPP
 #define FILIGREE_FORMATS_HYBRID_EXCESS_ENTRIES_HPP
 
@@ -16,7 +17,7 @@
 namespace Filigree {
 namespace Impl {
 
-/// How many entries of each listed row are beyond the width.
+/// Writes the number of excess entries of each row of a list.
 template <class ExecutionSpace, class Views, class Ordinal, class Offset>
 struct CountExcess {
   using execution_space = ExecutionSpace;
@@ -31,8 +32,8 @@ struct CountExcess {
   }
 };
 
-/// Where the entries beyond the width begin that each row of a list has, all of them longer, and their
-/// number.
+/// The offsets of the excess entries of the rows of a list, as a row map: one element per listed row, and one
+/// more with the number of all excess entries. Each listed row must be longer than the width.
 template <class Offset, class ExecutionSpace, class Crs, class RowList>
 auto excess_offsets(const ExecutionSpace& exec, const char* format, const Crs& crs, const RowList& list,
                     std::int64_t width) {
@@ -48,7 +49,8 @@ auto excess_offsets(const ExecutionSpace& exec, const char* format, const Crs& c
   return offsets;
 }
 
-/// Copies the entries beyond the width, and where `rows` is not null the row of each.
+/// Copies the excess entries of the rows of a list, with one lane per strip of excess entries. If `rows` is
+/// not null, also writes the row of each excess entry.
 template <class ExecutionSpace, class Views, class Scalar, class Ordinal, class Offset>
 struct CopyExcess {
   using execution_space = ExecutionSpace;
@@ -67,7 +69,7 @@ struct CopyExcess {
     SlotStrip<ExecutionSpace>::for_each(strip, nnz, [&](std::int64_t slot) {
       if (!group.has(slot))
         group = find_group(group.number, list_length, slot,
-                           [&](std::int64_t at) { return static_cast<std::int64_t>(offsets[at]); });
+                           [&](std::int64_t listed) { return static_cast<std::int64_t>(offsets[listed]); });
       const Ordinal row = list[group.number];
       const std::int64_t i = crs.begin(static_cast<std::int64_t>(row)) + width + (slot - group.begin);
       values[slot] = crs.values[i];
@@ -77,7 +79,7 @@ struct CopyExcess {
   }
 };
 
-/// Launches it for the rows of a list and their excess_offsets.
+/// Launches CopyExcess for the rows of a list. offsets are the excess_offsets of the list.
 template <class ExecutionSpace, class Crs, class RowList, class Offsets, class Values, class Entries>
 void copy_excess(const ExecutionSpace& exec, const char* format, const Crs& crs, const RowList& list,
                  const Offsets& offsets, std::int64_t width, const Values& values, const Entries& entries,

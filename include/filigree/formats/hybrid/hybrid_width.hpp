@@ -10,28 +10,32 @@
 
 namespace Filigree {
 
-/// How many entries of each row the ELL part of a hybrid format holds.
+/// The rule that chooses the width of the ELL part of a hybrid format.
 enum class HybridWidth {
-  /// The largest width that at least a third of the rows, and at least 4096 rows, reach: Bell and Garland's
-  /// rule, from a sum over COO being three times slower an entry, and 4096 rows too few to fill a GPU.
+  /// The largest width that at least a third of the rows, and at least 4096 rows, reach. This is the rule of
+  /// Bell
+  /// and Garland. It assumes that a product takes three times as long per entry in COO as in ELL, and that
+  /// fewer
+  /// than 4096 rows do not fill a GPU.
   third_of_rows,
-  /// The width with which the matrix takes the fewest bytes, the smaller of two that take the same.
+  /// The width with which the matrix takes the fewest bytes. If several widths do, the smallest of them.
   least_bytes,
-  /// The width of the options.
+  /// The width that the options give.
   given
 };
 
 namespace Impl {
 
-/// Throws std::invalid_argument for a given width that is none.
+/// Throws std::invalid_argument if the rule is HybridWidth::given and width is negative.
 inline void check_hybrid_width(const char* function, HybridWidth rule, std::int64_t width) {
   if (rule == HybridWidth::given && width < 0)
     fail<std::invalid_argument>(function, ": options.width is ", width,
-                                "; it must be the entries a row of the ELL part, at least 0.");
+                                "; it must be the number of entries per row of the ELL part, at least 0.");
 }
 
-/// The width by a rule. reaching[k] is the number of rows with at least k entries (rows_reaching); bytes(k)
-/// is what the matrix takes with width k, ell_bytes(k) what its ELL part does.
+/// The width that a rule chooses, at most the length of the longest row. reaching[k] is the number of rows
+/// with at least k entries (rows_reaching). bytes(k) is the size of the matrix with width k, and ell_bytes(k)
+/// the size of its ELL part.
 template <class Bytes, class EllBytes>
 std::int64_t hybrid_width(HybridWidth rule, std::int64_t given, const std::vector<std::int64_t>& reaching,
                           const Bytes& bytes, const EllBytes& ell_bytes) {
@@ -45,11 +49,12 @@ std::int64_t hybrid_width(HybridWidth rule, std::int64_t given, const std::vecto
     return best;
   }
   double least = bytes(0);
-  // Where the ELL part alone takes more, so it does with all larger widths.
+  // The ELL part grows with the width. Once it alone takes as much as the best matrix, no larger width is
+  // better.
   for (std::int64_t width = 1; width <= longest && ell_bytes(width) < least; ++width) {
-    const double these = bytes(width);
-    if (these < least) {
-      least = these;
+    const double bytes_of_width = bytes(width);
+    if (bytes_of_width < least) {
+      least = bytes_of_width;
       best = width;
     }
   }

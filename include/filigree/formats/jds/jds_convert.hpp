@@ -16,8 +16,8 @@
 namespace Filigree {
 namespace Impl {
 
-/// convert<JdsMatrix>, its input checked. Fences exec. Takes 24 bytes a row, 32 with 64-bit ordinals, and 8
-/// for each entry of the longest row while it runs.
+/// convert<JdsMatrix> of a checked CRS matrix. Fences exec. While it runs, it takes 24 bytes per row (32 with
+/// 64-bit ordinals) and 8 bytes per entry of the longest row.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const JdsOptions& options,
                       JdsMatrix<S, O, D, M, Z>& result) {

@@ -11,16 +11,16 @@
 
 namespace Filigree {
 
-/// Options of a conversion to JdsMatrix: those that every format has.
+/// Options of a conversion to JdsMatrix. There are none besides ConvertOptions.
 struct JdsOptions : ConvertOptions {};
 
-/// Jagged Diagonal Storage: rows sorted by length, longest first, and stored column by column without
+/// Jagged Diagonal Storage: rows are sorted by length, longest first, and stored column by column without
 /// padding.
 ///
-/// For matrices whose row lengths vary, but not by much: nothing is padded, and neighbouring lanes, which
-/// have rows of the same length, read neighbouring entries. Rows of one length keep their order, yet x and y
-/// are used in the order of the sorted rows, which are far apart in the matrix; and one lane multiplies the
-/// longest row alone.
+/// For matrices whose row lengths vary moderately. Nothing is padded. Neighbouring lanes have rows of about
+/// the same length and read neighbouring entries. There are two costs. Neighbouring sorted rows may be far
+/// apart in the matrix, so that a product reads x and writes y in a less regular order. And one lane
+/// multiplies the whole longest row.
 ///
 /// Storage, for the 4 x 4 example
 ///
@@ -29,13 +29,15 @@ struct JdsOptions : ConvertOptions {};
 ///     0 2 4 1        values            2 3 1 | 4 1 1 | 1
 ///     1 0 0 1        entries           1 0 0 | 2 2 3 | 3
 ///
-/// Entry k of sorted row i, row permutation[i] of the matrix, is at diagonal_offsets[k] + i; jagged diagonal
-/// k has an entry of each row that is longer than k. Entries keep the order of the CRS; duplicates stay
-/// apart. Bytes: entries * (sizeof(Scalar) + sizeof(Ordinal)), rows * sizeof(Ordinal), 8 * (longest row + 1).
+/// Sorted row i is row permutation[i] of the matrix. Rows of one length keep their order. Jagged diagonal k
+/// has one entry of each row that is longer than k; entry k of sorted row i is at diagonal_offsets[k] + i.
+/// The entries of a row keep the order of the CRS matrix. Duplicates stay separate entries.
+///
+/// Bytes: nnz * (sizeof(Scalar) + sizeof(Ordinal)) + rows * sizeof(Ordinal) + 8 * (longest row + 1).
 ///
 /// Source: Kirk and Hwu, chapter 10, section 10.5, transposed.
 ///
-/// The parameters are those of KokkosSparse::CrsMatrix; offsets have 64 bits whatever they are.
+/// The template parameters are those of KokkosSparse::CrsMatrix. Offsets always have 64 bits.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
 class JdsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType> {
   using base_type = MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
@@ -53,7 +55,7 @@ class JdsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
 
   /// A matrix without rows.
   JdsMatrix() = default;
-  /// Wraps Views that already hold a matrix as the class comment describes it; nothing is checked or copied.
+  /// Wraps Views that already hold a matrix as the class comment describes it. Nothing is checked or copied.
   JdsMatrix(Ordinal rows, Ordinal columns, values_type values_, entries_type entries_,
             entries_type permutation_, offsets_type diagonal_offsets_)
       : base_type(rows, columns, static_cast<SizeType>(values_.extent(0))),
@@ -69,10 +71,10 @@ class JdsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   /// Bytes of all Views.
   std::size_t storage_bytes() const { return Impl::bytes_of(values, entries, permutation, diagonal_offsets); }
 
-  values_type values;             ///< jagged diagonal after jagged diagonal
+  values_type values;             ///< the jagged diagonals, one after another
   entries_type entries;           ///< column of each value
-  entries_type permutation;       ///< row of the matrix for each sorted row
-  offsets_type diagonal_offsets;  ///< first entry of each jagged diagonal, and the number of entries
+  entries_type permutation;       ///< matrix row of each sorted row
+  offsets_type diagonal_offsets;  ///< begin of each jagged diagonal, and nnz
 };
 
 }  // namespace Filigree

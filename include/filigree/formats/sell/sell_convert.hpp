@@ -9,6 +9,7 @@
 
 #include "filigree/conversion/build_crs.hpp"
 #include "filigree/conversion/check_crs.hpp"
+#include "filigree/conversion/check_lanes.hpp"
 #include "filigree/conversion/row_copy.hpp"
 #include "filigree/conversion/row_lengths.hpp"
 #include "filigree/conversion/sort_rows.hpp"
@@ -19,7 +20,9 @@
 namespace Filigree {
 namespace Impl {
 
-/// Where slices of one length begin: at the first row of each length, and then each slice_height rows.
+/// Finds the slices for SellOptions::one_length_per_slice. A slice begins at the first sorted row of each
+/// length, and then after every slice_height rows of that length. FindFirst, Count and List run one after
+/// another, with one lane per sorted row.
 template <class ExecutionSpace, class Views, class Ordinal>
 struct SellSections {
   using execution_space = ExecutionSpace;
@@ -32,9 +35,8 @@ struct SellSections {
   const Ordinal* permutation;
   std::int64_t rows;
   std::int64_t slice_height;
-  /// The first sorted row of each length.
-  Ordinal* first_of_length;
-  Ordinal* slice_rows;
+  Ordinal* first_of_length;  ///< first sorted row of each length that occurs
+  Ordinal* slice_rows;       ///< result: first sorted row of each slice, and the number of rows
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t length(std::int64_t i) const {
     const std::int64_t row = static_cast<std::int64_t>(permutation[i]);
@@ -57,17 +59,17 @@ struct SellSections {
   }
 };
 
-/// The width of each slice, the elements that it takes, and where its columns are, one lane a slice.
+/// Computes slice_widths, the sizes of the slices and column_offsets, with one lane per slice.
 template <class ExecutionSpace, class Sell, class Views>
 struct SellSlices {
   using execution_space = ExecutionSpace;
   using ordinal_type = typename Sell::ordinal_type;
-  using Rows = SellLayout<typename Sell::value_type, ordinal_type, false>;
+  using Layout = SellLayout<typename Sell::value_type, ordinal_type, false>;
   struct Widths {};
   struct Sizes {};
   struct ShortOffsets {};
 
-  Rows rows;
+  Layout layout;
   Views crs;
   ordinal_type* slice_widths;
   std::int64_t* slice_offsets;
@@ -75,71 +77,66 @@ struct SellSlices {
   std::int64_t* column_offsets;
 
   SellSlices(const Sell& sell, const Views& crs_)
-      : rows(sell),
+      : layout(sell),
         crs(crs_),
         slice_widths(sell.slice_widths.data()),
         slice_offsets(sell.slice_offsets.data()),
         column_bases(sell.column_bases.data()),
         column_offsets(sell.column_offsets.data()) {}
 
-  template <class Visit>
-  KOKKOS_FORCEINLINE_FUNCTION void for_each_row(std::int64_t slice, const Visit& visit) const {
-    const std::int64_t first = slice << rows.log2_height;
-    for (std::int64_t i = first; i < first + (std::int64_t(1) << rows.log2_height); ++i)
-      if (rows.matrix_row(i) >= 0) visit(rows.matrix_row(i));
-  }
-
   KOKKOS_INLINE_FUNCTION void operator()(Widths, const std::int64_t slice) const {
+    const std::int64_t first = slice << layout.log2_height;
     std::int64_t width = 0;
-    for_each_row(slice, [&](std::int64_t row) {
-      const std::int64_t length = crs.end(row) - crs.begin(row);
+    for (std::int64_t i = first; i < first + (std::int64_t(1) << layout.log2_height); ++i) {
+      const std::int64_t row = layout.matrix_row(i);
+      const std::int64_t length = row < 0 ? 0 : crs.end(row) - crs.begin(row);
       width = length > width ? length : width;
-    });
-    width = round_up(width, rows.lanes());
-    slice_widths[slice] = static_cast<ordinal_type>(width);
+    }
+    slice_widths[slice] = static_cast<ordinal_type>(round_up(width, layout.lanes()));
   }
   KOKKOS_INLINE_FUNCTION void operator()(Sizes, const std::int64_t slice) const {
-    slice_offsets[slice] = static_cast<std::int64_t>(slice_widths[slice]) * rows.height(slice);
+    slice_offsets[slice] = static_cast<std::int64_t>(slice_widths[slice]) * layout.height(slice);
   }
-  /// Elements of the slice where all slices before it have the kind of its columns, for a scan.
+  /// A scan over the slices. It sums the elements of the slices with short columns.
   KOKKOS_INLINE_FUNCTION void operator()(ShortOffsets, const std::int64_t slice, std::int64_t& short_size,
                                          const bool final) const {
     const std::int64_t size = slice_offsets[slice + 1] - slice_offsets[slice];
     const bool is_short = column_bases[slice] >= 0;
-    // All slices before this one take slice_offsets[slice] elements, of which short_size are short.
+    // The slices before this one have slice_offsets[slice] elements, short_size of them with short columns.
     if (final) column_offsets[slice] = is_short ? short_size : slice_offsets[slice] - short_size;
     if (is_short) short_size += size;
   }
 };
 
-/// The smallest column of each slice, or -1 where the largest is too far from it: a warp a slice, or where
-/// rows are long a team. Some lanes of a warp share a row.
-template <class ExecutionSpace, class Rows, class Views>
+/// Finds the smallest column of each slice, and stores it as the base of the slice, or -1 if the largest
+/// column is too far from it for short columns. If rows are short, a warp processes one slice; if they are
+/// long, a team does. lanes_per_row lanes of a warp process one row together.
+template <class ExecutionSpace, class Layout, class Views>
 struct SellBases {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   static constexpr int lanes = gpu ? 32 : 1;
   static constexpr int most_warps = gpu ? 32 : 1;
-  using ordinal_type = typename Rows::ordinal_type;
+  using ordinal_type = typename Layout::ordinal_type;
   using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<most_warps * lanes, 1>>;
   using member_type = typename policy_type::member_type;
   using columns_type = Kokkos::MinMaxScalar<ordinal_type>;
   using reducer_type = Kokkos::MinMax<ordinal_type>;
 
-  Rows rows;
+  Layout layout;
   Views crs;
   std::int64_t slices;
   ordinal_type* column_bases;
   int slices_per_team;
   int lanes_per_row = 1;
 
-  SellBases(const Rows& rows_, const Views& crs_, std::int64_t slices_, double entries_per_row,
+  SellBases(const Layout& layout_, const Views& crs_, std::int64_t slices_, double entries_per_row,
             ordinal_type* column_bases_)
-      : rows(rows_),
+      : layout(layout_),
         crs(crs_),
         slices(slices_),
         column_bases(column_bases_),
         slices_per_team(gpu && entries_per_row < 128 ? 8 : 1) {
-    // A lane takes about four entries of a mean row.
+    // A lane then reads about four entries of a row of mean length.
     while (lanes_per_row < lanes && entries_per_row > 4 * lanes_per_row)
       lanes_per_row *= 2;
   }
@@ -172,18 +169,18 @@ struct SellBases {
   }
 
  private:
-  /// The smallest and the largest column of the rows of a slice that one of some warps looks at.
+  /// The smallest and the largest column of the rows of a slice that warp `warp` of `warps` warps processes.
   KOKKOS_FORCEINLINE_FUNCTION columns_type columns_of(const member_type& team, const std::int64_t slice,
                                                       const int warp, const int warps) const {
-    const std::int64_t place = slice << rows.log2_height;
+    const std::int64_t first = slice << layout.log2_height;
     const int rows_of_warp = lanes / lanes_per_row;
     columns_type columns;
     Kokkos::parallel_reduce(
         Kokkos::ThreadVectorRange(team, lanes),
         [&](const int lane, columns_type& mine) {
-          for (int i = warp * rows_of_warp + lane / lanes_per_row; i < 1 << rows.log2_height;
+          for (int i = warp * rows_of_warp + lane / lanes_per_row; i < 1 << layout.log2_height;
                i += warps * rows_of_warp) {
-            const std::int64_t row = rows.matrix_row(place + i);
+            const std::int64_t row = layout.matrix_row(first + i);
             if (row < 0) continue;
             const std::int64_t end = crs.end(row);
             for (std::int64_t k = crs.begin(row) + lane % lanes_per_row; k < end; k += lanes_per_row) {
@@ -199,11 +196,12 @@ struct SellBases {
 
   KOKKOS_FORCEINLINE_FUNCTION void store(const std::int64_t slice, const columns_type& columns) const {
     const bool is_empty = columns.min_val > columns.max_val;
-    const bool far = !is_empty && columns.max_val - columns.min_val >= short_padding;
-    column_bases[slice] = far ? ordinal_type(-1) : is_empty ? ordinal_type(0) : columns.min_val;
+    const bool too_wide = !is_empty && columns.max_val - columns.min_val >= short_padding;
+    column_bases[slice] = too_wide ? ordinal_type(-1) : is_empty ? ordinal_type(0) : columns.min_val;
   }
 };
 
+/// Throws std::invalid_argument if the options are not valid. The message begins with `function`.
 inline void check_sell_options(const char* function, const SellOptions& options) {
   const int height = options.slice_height;
   if (height < 1 || height > 1024 || (height & (height - 1)) != 0)
@@ -211,102 +209,131 @@ inline void check_sell_options(const char* function, const SellOptions& options)
                                 "; it must be a power of two from 1 to 1024.");
   if (options.sorting_window < 0)
     fail<std::invalid_argument>(function, ": options.sorting_window is ", options.sorting_window,
-                                "; it must be a number of rows, 1 for no sorting or 0 for all rows.");
+                                "; it must be a number of rows, 1 to sort nothing, or 0 to sort all rows.");
   check_lanes_per_row(function, options.lanes_per_row);
   if (options.one_length_per_slice && (options.sorting_window != 0 || options.lanes_per_row != 1))
-    fail<std::invalid_argument>(function, ": options.one_length_per_slice goes with sorting_window = 0 and ",
+    fail<std::invalid_argument>(function, ": options.one_length_per_slice requires sorting_window = 0 and ",
                                 "lanes_per_row = 1; they are ", options.sorting_window, " and ",
                                 options.lanes_per_row, ".");
 }
 
-/// convert<SellMatrix>, its input checked. Fences exec to learn the number of padded entries, and, where rows
-/// are sorted or columns short, some more times. Sorting in windows of more than 4096 rows takes 24 bytes a
-/// row, 32 with 64-bit ordinals, while it runs.
+/// Sets sell.slice_rows for SellOptions::one_length_per_slice and returns the number of slices.
+/// sell.permutation must be set, and there must be rows. `longest` is the length of the longest row. Fences
+/// exec.
+template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
+std::int64_t find_sell_sections(const ExecutionSpace& exec, const Crs& crs, std::int64_t longest,
+                                SellMatrix<S, O, D, M, Z>& sell) {
+  using Sections = SellSections<ExecutionSpace, CrsViews<S, O, Z>, O>;
+  using entries_type = typename SellMatrix<S, O, D, M, Z>::entries_type;
+  const char* name = sell.name();
+  const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
+  const auto first_of_length = allocate_view<entries_type>(exec, "first_of_length", name, longest + 1);
+  Sections sections{CrsViews<S, O, Z>(crs), sell.permutation.data(), rows,
+                    sell.slice_height(),    first_of_length.data(),  nullptr};
+  std::int64_t slices = 0;
+  Kokkos::parallel_for(label("sections", name), row_range<typename Sections::FindFirst>(exec, rows),
+                       sections);
+  Kokkos::parallel_reduce(label("count_slices", name), row_range<typename Sections::Count>(exec, rows),
+                          sections, slices);
+  exec.fence();
+  sell.slice_rows = allocate_view<entries_type>(exec, "slice_rows", name, slices + 1);
+  sections.slice_rows = sell.slice_rows.data();
+  Kokkos::parallel_scan(label("slice_rows", name), row_range<typename Sections::List>(exec, rows), sections);
+  // The kernel must end before first_of_length is freed.
+  exec.fence();
+  return slices;
+}
+
+/// Sets the widths and the offsets of the slices, and returns the number of stored elements. Fences exec.
+template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
+std::int64_t find_sell_offsets(const ExecutionSpace& exec, const Crs& crs, std::int64_t slices,
+                               SellMatrix<S, O, D, M, Z>& sell) {
+  using Sell = SellMatrix<S, O, D, M, Z>;
+  using Slices = SellSlices<ExecutionSpace, Sell, CrsViews<S, O, Z>>;
+  const char* name = sell.name();
+  sell.slice_widths = allocate_view<typename Sell::entries_type>(exec, "slice_widths", name, slices);
+  sell.slice_offsets = typename Sell::offsets_type(Kokkos::view_alloc(exec, label("slice_offsets", name)),
+                                                   static_cast<std::size_t>(slices) + 1);
+  const Slices work(sell, CrsViews<S, O, Z>(crs));
+  Kokkos::parallel_for(label("slice_widths", name), row_range<typename Slices::Widths>(exec, slices), work);
+  Kokkos::parallel_for(label("slice_sizes", name), row_range<typename Slices::Sizes>(exec, slices), work);
+  Kokkos::parallel_scan(label("slice_offsets", name), row_range<void>(exec, slices + 1),
+                        ExclusiveSum<ExecutionSpace, std::int64_t>{sell.slice_offsets.data()});
+  exec.fence();
+  return read_element(sell.slice_offsets, static_cast<std::size_t>(slices));
+}
+
+/// Sets the column bases and the column offsets for SellOptions::short_columns, and returns the number of
+/// stored elements with short columns. The slices must be set. Fences exec.
+template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
+std::int64_t find_sell_column_bases(const ExecutionSpace& exec, const Crs& crs,
+                                    SellMatrix<S, O, D, M, Z>& sell) {
+  using Sell = SellMatrix<S, O, D, M, Z>;
+  using Views = CrsViews<S, O, Z>;
+  using Slices = SellSlices<ExecutionSpace, Sell, Views>;
+  using Layout = SellLayout<S, O, false>;
+  const char* name = sell.name();
+  const std::int64_t slices = sell.numSlices();
+  if (slices > std::numeric_limits<int>::max())
+    fail<std::length_error>("Filigree::convert<SellMatrix>: the matrix has ", slices, " slices of ",
+                            sell.slice_height(), " rows; with short columns there must be at most ",
+                            std::numeric_limits<int>::max(), " slices. Make options.slice_height larger.");
+  sell.column_bases = allocate_view<typename Sell::entries_type>(exec, "column_bases", name, slices);
+  sell.column_offsets = allocate_view<typename Sell::offsets_type>(exec, "column_offsets", name, slices);
+  const std::int64_t rows = std::max<std::int64_t>(static_cast<std::int64_t>(crs.numRows()), 1);
+  const SellBases<ExecutionSpace, Layout, Views> bases(
+      Layout(sell), Views(crs), slices, static_cast<double>(crs.nnz()) / static_cast<double>(rows),
+      sell.column_bases.data());
+  const Slices work(sell, Views(crs));
+  std::int64_t short_size = 0;
+  Kokkos::parallel_for(label("column_bases", name), bases.policy(exec), bases);
+  Kokkos::parallel_scan(label("column_offsets", name), row_range<typename Slices::ShortOffsets>(exec, slices),
+                        work, short_size);
+  exec.fence();
+  return short_size;
+}
+
+/// convert<SellMatrix> of a checked CRS matrix. Fences exec to read the number of stored elements, and more
+/// often if rows are sorted or columns are short. If the sorting window is larger than 4096 rows, sorting
+/// takes 24 bytes per row (32 with 64-bit ordinals) while it runs.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const SellOptions& options,
                       SellMatrix<S, O, D, M, Z>& result) {
   using Sell = SellMatrix<S, O, D, M, Z>;
-  using Views = CrsViews<S, O, Z>;
-  using Slices = SellSlices<ExecutionSpace, Sell, Views>;
-  using Sections = SellSections<ExecutionSpace, Views, O>;
   using entries_type = typename Sell::entries_type;
-  using offsets_type = typename Sell::offsets_type;
+  const char* function = "Filigree::convert<SellMatrix>";
   const char* name = Sell::name();
-  check_sell_options("Filigree::convert<SellMatrix>", options);
+  check_sell_options(function, options);
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
   const std::int64_t height = options.slice_height;
   const std::int64_t longest = longest_row(exec, name, crs);
   Sell sell(crs.numRows(), crs.numCols(), static_cast<Z>(crs.nnz()), options.slice_height,
             options.lanes_per_row);
-
   if (options.sorting_window != 1 && rows > 0) {
     const std::int64_t window =
         options.sorting_window == 0 || options.sorting_window > rows ? rows : options.sorting_window;
     sell.permutation = rows_by_length<entries_type>(exec, name, crs, window, longest);
   }
-
-  std::int64_t slices = (rows + height - 1) / height;
-  if (options.one_length_per_slice && rows > 0) {
-    const auto first_of_length = allocate_view<entries_type>(exec, "first_of_length", name, longest + 1);
-    Sections sections{Views(crs), sell.permutation.data(), rows, height, first_of_length.data(), nullptr};
-    Kokkos::parallel_for(label("sections", name), row_range<typename Sections::FindFirst>(exec, rows),
-                         sections);
-    Kokkos::parallel_reduce(label("count_slices", name), row_range<typename Sections::Count>(exec, rows),
-                            sections, slices);
-    exec.fence();
-    sell.slice_rows = allocate_view<entries_type>(exec, "slice_rows", name, slices + 1);
-    sections.slice_rows = sell.slice_rows.data();
-    Kokkos::parallel_scan(label("slice_rows", name), row_range<typename Sections::List>(exec, rows),
-                          sections);
-    exec.fence();
-  }
-
-  sell.slice_widths = allocate_view<entries_type>(exec, "slice_widths", name, slices);
-  sell.slice_offsets = offsets_type(Kokkos::view_alloc(exec, label("slice_offsets", name)),
-                                    static_cast<std::size_t>(slices) + 1);
-  {
-    const Slices work(sell, Views(crs));
-    Kokkos::parallel_for(label("slice_widths", name), row_range<typename Slices::Widths>(exec, slices), work);
-    Kokkos::parallel_for(label("slice_sizes", name), row_range<typename Slices::Sizes>(exec, slices), work);
-    Kokkos::parallel_scan(label("slice_offsets", name), row_range<void>(exec, slices + 1),
-                          ExclusiveSum<ExecutionSpace, std::int64_t>{sell.slice_offsets.data()});
-  }
-  exec.fence();
-  const std::int64_t size = read_element(sell.slice_offsets, static_cast<std::size_t>(slices));
-  std::int64_t short_size = 0;
-  if (options.short_columns) {
-    if (slices > std::numeric_limits<int>::max())
-      fail<std::length_error>("Filigree::convert<SellMatrix>: the matrix has ", slices, " slices of ", height,
-                              " rows; with short columns there must be at most ",
-                              std::numeric_limits<int>::max(), ": make options.slice_height larger.");
-    sell.column_bases = allocate_view<entries_type>(exec, "column_bases", name, slices);
-    sell.column_offsets = allocate_view<offsets_type>(exec, "column_offsets", name, slices);
-    const Slices work(sell, Views(crs));
-    using Rows = SellLayout<S, O, false>;
-    using Bases = SellBases<ExecutionSpace, Rows, Views>;
-    const Bases bases(Rows(sell), Views(crs), slices,
-                      static_cast<double>(crs.nnz()) / static_cast<double>(std::max<std::int64_t>(rows, 1)),
-                      sell.column_bases.data());
-    Kokkos::parallel_for(label("column_bases", name), bases.policy(exec), bases);
-    Kokkos::parallel_scan(label("column_offsets", name),
-                          row_range<typename Slices::ShortOffsets>(exec, slices), work, short_size);
-    exec.fence();
-  }
+  const std::int64_t slices = options.one_length_per_slice && rows > 0
+                                  ? find_sell_sections(exec, crs, longest, sell)
+                                  : (rows + height - 1) / height;
+  const std::int64_t size = find_sell_offsets(exec, crs, slices, sell);
+  const std::int64_t short_size = options.short_columns ? find_sell_column_bases(exec, crs, sell) : 0;
 
   const double bytes = static_cast<double>(sell.storage_bytes()) + static_cast<double>(size) * sizeof(S) +
                        static_cast<double>(size - short_size) * sizeof(O) +
                        static_cast<double>(short_size) * sizeof(std::uint16_t);
-  check_storage<std::int64_t>("Filigree::convert<SellMatrix>", static_cast<double>(size), bytes, crs, options,
-                              [&](std::ostream& why) {
-                                explain_longest_row(why, crs, longest);
-                                why << ", and slices of " << height << " rows are as wide as their longest";
-                              });
+  check_storage<std::int64_t>(
+      function, static_cast<double>(size), bytes, crs, options, [&](std::ostream& why) {
+        explain_longest_row(why, crs, longest);
+        why << ", and slices of " << height << " rows are as wide as their longest row";
+      });
   sell.values = allocate_view<typename Sell::values_type>(exec, "values", name, size);
   sell.entries = allocate_view<entries_type>(exec, "entries", name, size - short_size);
   sell.short_entries =
       allocate_view<typename Sell::short_entries_type>(exec, "short_entries", name, short_size);
   result = sell;
-  with_layout(exec, result, [&](const auto& stored) { fill_rows(exec, name, stored, crs); });
+  with_layout(exec, result, [&](const auto& layout) { fill_rows(exec, name, layout, crs); });
 }
 
 }  // namespace Impl

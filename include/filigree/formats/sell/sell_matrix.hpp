@@ -16,27 +16,26 @@ namespace Filigree {
 
 /// Options of a conversion to SellMatrix.
 struct SellOptions : ConvertOptions {
-  /// Rows of a slice: a power of two from 1 to 1024. 32 is what the lanes of a warp read at once.
+  /// The slice height, in rows: a power of two from 1 to 1024. With 32, the lanes of a warp read one column
+  /// of a slice at once.
   int slice_height = 32;
-  /// Rows are sorted by length, longest first, inside windows of this many, so that those of a slice have
-  /// about the same length. 1 sorts nothing; 0 sorts all rows. A larger window pads less and reads x and
-  /// writes y in less regular order.
+  /// The sorting window, in rows: within each window, rows are sorted by length, longest first, so that the
+  /// rows of a slice have about the same length. 1 sorts nothing; 0 sorts all rows together. A larger window
+  /// needs less padding, but a product reads x and writes y in a less regular order.
   std::int64_t sorting_window = 1;
   /// L, the lanes of a GPU that multiply one row together: 1, 2, 4, 8, 16 or 32.
   int lanes_per_row = 1;
-  /// Whether columns are stored as 16-bit distances from a column of the slice. A slice whose columns are too
-  /// far apart keeps whole ones.
+  /// Whether a column is stored as its 16-bit distance from the smallest column of its slice. A slice that
+  /// spans too many columns keeps columns of type Ordinal.
   bool short_columns = false;
-  /// Whether a slice ends where the row length changes, so that nothing is padded: the sections of JDS-ELL.
-  /// Wants sorting_window = 0 and lanes_per_row = 1.
+  /// Whether all rows of a slice have the same length, so that there is no padding. These are the sections of
+  /// JDS-ELL. Requires sorting_window = 0 and lanes_per_row = 1.
   bool one_length_per_slice = false;
 
-  /// The window of those variants that are sorted. Of 213 real matrices repeated to 20M entries the product
-  /// takes 1.7 % less than with 1024 rows in the median, and as much as with 32768, which do worse on some
-  /// and are too many to sort in scratch memory (H200).
+  /// The sorting window of the sorted variants (see docs/performance.md, "Sorting window of SELL").
   static constexpr std::int64_t sorted_window = 4096;
 
-  /// The members of the family that are worth a comparison.
+  /// The variants: unsorted and sorted, with long and short columns, with several lanes per row, and JDS-ELL.
   static std::vector<NamedOptions<SellOptions>> variants() {
     std::vector<NamedOptions<SellOptions>> result(1);
     const auto add = [&](int lanes, std::int64_t window, bool short_columns) {
@@ -61,11 +60,13 @@ struct SellOptions : ConvertOptions {
   }
 };
 
-/// Sliced ELL: rows in slices of 32, each slice padded to its own longest row.
+/// Sliced ELL: rows are stored in slices of, by default, 32 rows. Each slice is padded to its own longest
+/// row.
 ///
-/// For matrices of any pattern without very long rows: like ELL a product reads whole cache lines, but a long
-/// row makes only its slice long. Sorted rows pad less where lengths vary; short columns take 2 bytes an
-/// entry less where the entries of a slice lie within 65535 columns; several lanes a row are for long rows.
+/// For matrices of any pattern without very long rows. As with ELL, a product reads whole cache lines, but a
+/// long row only makes its own slice wide. If row lengths vary, sorted rows need less padding. If the entries
+/// of a slice lie within 65535 columns, short columns save 2 bytes per entry (with 32-bit ordinals). Several
+/// lanes per row are for long rows.
 ///
 /// Storage, for the 4 x 4 example in slices of 2 rows (`.` is padding, value 0, column -1)
 ///
@@ -77,23 +78,27 @@ struct SellOptions : ConvertOptions {
 ///                    values         2 3 4 1 1 . | 1 . 1 .
 ///                    entries        1 0 2 2 3 . | 0 . 3 .
 ///
-/// Entry k of row r of slice s is at slice_offsets[s] + (k / L) * (h * L) + r * L + k % L, where h is the
-/// slice height and L the lanes a row; the width of a slice is its longest row rounded up to L. Entries keep
-/// the order of the CRS; duplicates stay apart. Row r of slice s is row permutation[s * h + r] of the matrix,
-/// or without a permutation row s * h + r. With one length a slice, slice s begins with sorted row
-/// slice_rows[s] and its height is that of its rows.
+/// With slice height h and L lanes per row, entry k of row r of slice s is at slice_offsets[s] + p, where
+/// p = (k / L) * (h * L) + r * L + k % L. The width of a slice is the length of its longest row, rounded up
+/// to a multiple of L. The entries of a row keep the order of the CRS matrix. Duplicates stay separate
+/// entries. Row r of slice s is stored row i = s * h + r. It is matrix row permutation[i], or i if there is
+/// no permutation.
 ///
-/// With short columns entry k is column_bases[s] + short_entries[column_offsets[s] + the same place], 65535
-/// being padding, or where column_bases[s] is -1, entries[column_offsets[s] + the same place].
+/// With SellOptions::one_length_per_slice, row r of slice s is matrix row permutation[slice_rows[s] + r], and
+/// the height h of slice s is slice_rows[s + 1] - slice_rows[s].
 ///
-/// Bytes: padded entries * (sizeof(Scalar) + sizeof(Ordinal), or 2 where columns are short), 8 +
-/// sizeof(Ordinal) a slice, sizeof(Ordinal) a row where sorted, and sizeof(Ordinal) a slice where cut by
-/// length; short columns 8 + sizeof(Ordinal) a slice more.
+/// With short columns, the column at slice_offsets[s] + p is
+/// column_bases[s] + short_entries[column_offsets[s] + p], and a short entry of 65535 is padding. If
+/// column_bases[s] is -1, it is entries[column_offsets[s] + p].
 ///
-/// Sources: slices as in sliced ELLPACK; sorted sections, Kirk and Hwu, chapter 10, section 10.5; lanes a
-/// row, Vazquez, Fernandez and Garzon 2011, section 3.2.
+/// Bytes: sizeof(Scalar) + sizeof(Ordinal) per stored element (sizeof(Scalar) + 2 if its column is short),
+/// 8 + sizeof(Ordinal) per slice, sizeof(Ordinal) per row if rows are sorted, sizeof(Ordinal) per slice with
+/// one length per slice, and 8 + sizeof(Ordinal) per slice with short columns.
 ///
-/// The parameters are those of KokkosSparse::CrsMatrix; offsets of slices have 64 bits whatever they are.
+/// Sources: sliced ELLPACK; sorted sections, Kirk and Hwu, chapter 10, section 10.5; several lanes per row,
+/// Vazquez, Fernandez and Garzon 2011, section 3.2.
+///
+/// The template parameters are those of KokkosSparse::CrsMatrix. Offsets of slices always have 64 bits.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
 class SellMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType> {
   using base_type = MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
@@ -115,16 +120,16 @@ class SellMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, Size
 
   /// A matrix without rows.
   SellMatrix() = default;
-  /// A matrix whose Views the caller sets, as the class comment describes them.
+  /// A matrix with empty Views. The caller must set them as the class comment describes.
   SellMatrix(Ordinal rows, Ordinal columns, SizeType nnz, int slice_height, int lanes_per_row)
       : base_type(rows, columns, nnz), m_slice_height(slice_height), m_lanes_per_row(lanes_per_row) {}
 
   KOKKOS_INLINE_FUNCTION std::int64_t numSlices() const {
     return static_cast<std::int64_t>(slice_widths.extent(0));
   }
-  /// Rows of a slice.
+  /// The slice height, in rows.
   KOKKOS_INLINE_FUNCTION int slice_height() const { return m_slice_height; }
-  /// L: the interleaving of a slice.
+  /// L: the lanes for which the entries of a row are interleaved.
   KOKKOS_INLINE_FUNCTION int lanes_per_row() const { return m_lanes_per_row; }
   /// Bytes of all Views.
   std::size_t storage_bytes() const {
@@ -132,15 +137,15 @@ class SellMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, Size
                           slice_rows, column_bases, column_offsets);
   }
 
-  values_type values;                ///< slice after slice
-  entries_type entries;              ///< columns, -1 where padded; with short columns those of some slices
-  short_entries_type short_entries;  ///< 16-bit columns, or none
-  offsets_type slice_offsets;        ///< first value of each slice, and the number of values
-  entries_type slice_widths;         ///< longest row of each slice, rounded up to L
-  entries_type permutation;     ///< row of the matrix for each stored row, or none where they are the same
-  entries_type slice_rows;      ///< first stored row of each slice, and the number of rows, or none
-  entries_type column_bases;    ///< column that short columns count from, -1 where they are whole, or none
-  offsets_type column_offsets;  ///< first column of each slice in its array, or none
+  values_type values;                ///< the slices, one after another; 0 for padding
+  entries_type entries;              ///< columns of the slices without short columns, -1 for padding
+  short_entries_type short_entries;  ///< columns of the slices with short columns
+  offsets_type slice_offsets;        ///< begin of each slice in values, and the length of values
+  entries_type slice_widths;         ///< width of each slice
+  entries_type permutation;          ///< matrix row of each sorted row, or empty if rows are not sorted
+  entries_type slice_rows;           ///< first sorted row of each slice, and the number of rows, or empty
+  entries_type column_bases;    ///< smallest column of each slice, -1 if its columns are not short, or empty
+  offsets_type column_offsets;  ///< begin of each slice in entries or short_entries, or empty
 
  private:
   int m_slice_height = 32;

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "filigree/conversion/check_crs.hpp"
+#include "filigree/conversion/check_lanes.hpp"
 #include "filigree/conversion/row_copy.hpp"
-#include "filigree/conversion/row_lengths.hpp"
 #include "filigree/conversion/row_list.hpp"
 #include "filigree/core/allocate_view.hpp"
 #include "filigree/formats/crs/crs_convert.hpp"
