@@ -25,7 +25,7 @@ Outcome<Scalar> read(const std::string& bytes, std::int64_t pieces,
                      const Filigree::MatrixMarketOptions& options) {
   // Few rows, as a size line may ask for as many as there are, and each takes memory.
   const Filigree::Impl::MatrixMarketTarget target{
-      5000, 100000, Filigree::Impl::MatrixMarketScalar<Scalar>::overflow(), pieces};
+      5000, 100000, Filigree::Impl::MatrixMarketScalar<Scalar>::overflow_threshold(), pieces};
   std::istringstream stream(bytes);
   Outcome<Scalar> outcome;
   try {
