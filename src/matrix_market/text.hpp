@@ -66,7 +66,7 @@ struct Text {
   /// Throws a MatrixMarketError that says what was expected and quotes the word found at p and its line.
   [[noreturn]] void fail(const char* p, const std::string& expected) const;
 
-  /// Throws if a word follows on the line of p. `last_item` names what the line contains so far.
+  /// Throws if another word follows p on its line. `last_item` names the item before p.
   void expect_line_end(const char* p, const char* last_item) const {
     p = skip_blanks(p, end);
     if (p < end && *p != '\n') fail(p, std::string("the end of the line after ") + last_item);

@@ -44,8 +44,7 @@ struct VariantsOf<Options, std::void_t<decltype(Options::variants())>> {
 }  // namespace Impl
 
 /// The variants of a format that are worth comparing. The first has the default options. The list is the
-/// result of the static function Options::variants(), or only the default options if there is no such
-/// function.
+/// result of the static function Options::variants(). Without that function it is only the default options.
 template <class Options>
 std::vector<NamedOptions<Options>> variants_of() {
   return Impl::VariantsOf<Options>::list();

@@ -27,11 +27,10 @@ namespace Filigree {
 /// Cells are numbered with x fastest: cell = (z * ny + y) * nx + x. Unknown i of a cell is row cell * dof +
 /// i. A dense dof x dof block couples a cell with each cell of its stencil.
 ///
-/// A stencil point outside the grid is left out, as in the paper, or stands for what the Boundary of its axis
-/// says. If a point is outside along several axes, it is left out if one of them is BoundaryRule::drop. Else
-/// it has a known value if one of them is BoundaryRule::constant, and the first of these axes gives the
-/// value. Else it is moved along each of them. If several points stand for one cell, their coefficients are
-/// added.
+/// BoundaryRule::drop leaves out a stencil point outside the grid, as the paper does. The other rules replace
+/// it. If a point is outside along several axes, it is left out if one of them has the rule drop. Else it has
+/// a known value if one of them has the rule constant, and the first of these axes gives the value. Else it
+/// is moved along each of them. If several points stand for one cell, their coefficients are added.
 ///
 /// The matrix is assembled on the device. CRS and CDS hold the same entries.
 ///

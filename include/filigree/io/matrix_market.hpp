@@ -16,6 +16,7 @@
 #include <KokkosSparse_CrsMatrix.hpp>
 
 #include "filigree/conversion/check_crs.hpp"
+#include "filigree/core/scalar.hpp"
 
 namespace Filigree {
 
@@ -35,13 +36,13 @@ struct MatrixMarketOptions {
 
 /// The error for a file that is not a valid Matrix Market file, or that the matrix to fill cannot hold.
 ///
-/// what() contains the function, the file, the line number, what was expected, what was found and the text of
+/// what() contains the function, the file, the line number, the expected text, the text that was found, and
 /// the line, shortened.
 class MatrixMarketError : public std::runtime_error {
  public:
   /// @param file    the path, or the name given with a stream
   /// @param line    the line, from 1; 0 if the error belongs to no line (a missing file, corrupt gzip data)
-  /// @param problem what was wrong and what would be right
+  /// @param problem the expected text and the text that was found
   MatrixMarketError(const std::string& file, std::int64_t line, const std::string& problem)
       : std::runtime_error("Filigree::read_matrix_market: " + file +
                            (line > 0 ? ", line " + std::to_string(line) : "") + ": " + problem),
@@ -101,27 +102,15 @@ void store_matrix_market(std::ostream& stream, const MatrixMarketCrs<Scalar, Ord
 /// Whether a scalar type is supported, and MatrixMarketTarget::overflow_threshold for it.
 template <class Scalar>
 struct MatrixMarketScalar {
-  static constexpr bool supported = false;
-  static constexpr double overflow_threshold() { return 0; }
-};
-
-template <>
-struct MatrixMarketScalar<double> {
-  static constexpr bool supported = true;
-  static constexpr double overflow_threshold() { return std::numeric_limits<double>::infinity(); }
-};
-
-template <>
-struct MatrixMarketScalar<float> {
-  static constexpr bool supported = true;
-  // The largest float plus half a unit in its last bit. Rounding to nearest turns this into infinity.
-  static constexpr double overflow_threshold() { return 0x1.ffffffp127; }
-};
-
-template <class Real>
-struct MatrixMarketScalar<Kokkos::complex<Real>> {
-  static constexpr bool supported = MatrixMarketScalar<Real>::supported;
-  static constexpr double overflow_threshold() { return MatrixMarketScalar<Real>::overflow_threshold(); }
+  using Real = real_t<Scalar>;
+  static constexpr bool supported =
+      (std::is_same<Real, float>::value || std::is_same<Real, double>::value) &&
+      (std::is_same<Scalar, Real>::value || std::is_same<Scalar, Kokkos::complex<Real>>::value);
+  static constexpr double overflow_threshold() {
+    // For float the largest number plus half a unit in its last bit: rounding to nearest turns it into
+    // infinity.
+    return std::is_same<Real, float>::value ? 0x1.ffffffp127 : std::numeric_limits<double>::infinity();
+  }
 };
 
 /// The largest number of an integer type, at most that of int64_t.
@@ -140,20 +129,19 @@ using matrix_market_ordinal_t =
 template <class View, class From>
 View matrix_market_view(const From& from) {
   using to_type = typename View::non_const_value_type;
-  if constexpr (std::is_same<to_type, typename From::value_type>::value) {
-    if constexpr (std::is_same<typename View::memory_space, Kokkos::HostSpace>::value) {
-      return from;
-    } else {
-      View view(Kokkos::view_alloc(Kokkos::WithoutInitializing, from.label()), from.extent(0));
-      Kokkos::deep_copy(view, from);
-      return view;
-    }
+  constexpr bool same_type = std::is_same<to_type, typename From::value_type>::value;
+  if constexpr (same_type && std::is_same<typename View::memory_space, Kokkos::HostSpace>::value) {
+    return from;
   } else {
     View view(Kokkos::view_alloc(Kokkos::WithoutInitializing, from.label()), from.extent(0));
-    auto host = Kokkos::create_mirror_view(view);
-    for (std::size_t i = 0; i < from.extent(0); ++i)
-      host(i) = static_cast<to_type>(from(i));
-    Kokkos::deep_copy(view, host);
+    if constexpr (same_type) {
+      Kokkos::deep_copy(view, from);
+    } else {
+      auto host = Kokkos::create_mirror_view(view);
+      for (std::size_t i = 0; i < from.extent(0); ++i)
+        host(i) = static_cast<to_type>(from(i));
+      Kokkos::deep_copy(view, host);
+    }
     return view;
   }
 }
@@ -184,7 +172,7 @@ Crs matrix_market_to_crs(MatrixMarketCrs<Scalar, Ordinal> from) {
 
 /// Copies a CRS matrix to the host. Throws std::invalid_argument if it is not a valid CRS matrix.
 template <class Crs>
-auto matrix_market_of(const Crs& crs) {
+auto matrix_market_from_crs(const Crs& crs) {
   using Scalar = typename Crs::non_const_value_type;
   using Ordinal = matrix_market_ordinal_t<typename Crs::non_const_ordinal_type>;
   static_assert(MatrixMarketScalar<Scalar>::supported,
@@ -296,7 +284,7 @@ Crs read_matrix_market(std::istream& stream, const std::string& name,
 template <class Crs>
 void write_matrix_market(const std::string& path, const Crs& crs) {
   const bool gzip = path.size() > 3 && path.compare(path.size() - 3, 3, ".gz") == 0;
-  Impl::store_matrix_market(path, gzip, Impl::matrix_market_of(crs));
+  Impl::store_matrix_market(path, gzip, Impl::matrix_market_from_crs(crs));
 }
 
 /// Writes a CRS matrix to a stream, without compression.
@@ -304,7 +292,7 @@ void write_matrix_market(const std::string& path, const Crs& crs) {
 /// @throws std::invalid_argument if crs is not a valid matrix, std::runtime_error if the stream fails
 template <class Crs>
 void write_matrix_market(std::ostream& stream, const Crs& crs) {
-  Impl::store_matrix_market(stream, Impl::matrix_market_of(crs));
+  Impl::store_matrix_market(stream, Impl::matrix_market_from_crs(crs));
 }
 
 }  // namespace Filigree
