@@ -12,9 +12,7 @@
 
 #include <Kokkos_Core.hpp>
 
-namespace Filigree {
-namespace Impl {
-namespace MatrixMarket {
+namespace Filigree::Impl::MatrixMarket {
 
 /// An array of bytes that grows. std::vector would fill all new memory with zeros before the data arrives.
 class Buffer {
@@ -71,8 +69,6 @@ Kokkos::View<T*, Kokkos::HostSpace> host_array(const char* label, std::int64_t s
       Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string(label)), static_cast<std::size_t>(size));
 }
 
-}  // namespace MatrixMarket
-}  // namespace Impl
-}  // namespace Filigree
+}  // namespace Filigree::Impl::MatrixMarket
 
 #endif

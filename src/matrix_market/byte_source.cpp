@@ -15,9 +15,7 @@
 #include <memory>
 #include <new>
 
-namespace Filigree {
-namespace Impl {
-namespace MatrixMarket {
+namespace Filigree::Impl::MatrixMarket {
 
 std::string cannot_open() {
   return std::string("cannot open the file: ") + std::strerror(errno);
@@ -109,6 +107,4 @@ Buffer inflate_gzip(const char* begin, const char* end, const std::string& name)
   return text;
 }
 
-}  // namespace MatrixMarket
-}  // namespace Impl
-}  // namespace Filigree
+}  // namespace Filigree::Impl::MatrixMarket

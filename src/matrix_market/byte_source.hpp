@@ -8,9 +8,7 @@
 
 #include "buffer.hpp"
 
-namespace Filigree {
-namespace Impl {
-namespace MatrixMarket {
+namespace Filigree::Impl::MatrixMarket {
 
 /// The error text for a file that cannot be opened, with the reason from errno.
 std::string cannot_open();
@@ -43,8 +41,6 @@ bool is_gzip(const char* begin, const char* end);
 /// corrupt, truncated or followed by other bytes.
 Buffer inflate_gzip(const char* begin, const char* end, const std::string& name);
 
-}  // namespace MatrixMarket
-}  // namespace Impl
-}  // namespace Filigree
+}  // namespace Filigree::Impl::MatrixMarket
 
 #endif

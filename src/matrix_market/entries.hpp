@@ -12,9 +12,7 @@
 #include "header.hpp"
 #include "numbers.hpp"
 
-namespace Filigree {
-namespace Impl {
-namespace MatrixMarket {
+namespace Filigree::Impl::MatrixMarket {
 
 template <class Scalar>
 Scalar make_value(double real, double imag) {
@@ -177,8 +175,6 @@ class EntryReader {
   double m_overflow_threshold;
 };
 
-}  // namespace MatrixMarket
-}  // namespace Impl
-}  // namespace Filigree
+}  // namespace Filigree::Impl::MatrixMarket
 
 #endif

@@ -7,9 +7,7 @@
 
 #include "numbers.hpp"
 
-namespace Filigree {
-namespace Impl {
-namespace MatrixMarket {
+namespace Filigree::Impl::MatrixMarket {
 
 namespace {
 
@@ -124,6 +122,4 @@ Header read_header(const Text& text, const MatrixMarketOptions& options, const M
   return header;
 }
 
-}  // namespace MatrixMarket
-}  // namespace Impl
-}  // namespace Filigree
+}  // namespace Filigree::Impl::MatrixMarket

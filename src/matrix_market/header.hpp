@@ -7,9 +7,7 @@
 
 #include "text.hpp"
 
-namespace Filigree {
-namespace Impl {
-namespace MatrixMarket {
+namespace Filigree::Impl::MatrixMarket {
 
 // The enumerators have the order of the words in read_header().
 enum class Object { Matrix, Vector };
@@ -45,8 +43,6 @@ struct Header {
 Header read_header(const Text& text, const MatrixMarketOptions& options, const MatrixMarketTarget& target,
                    bool real_target);
 
-}  // namespace MatrixMarket
-}  // namespace Impl
-}  // namespace Filigree
+}  // namespace Filigree::Impl::MatrixMarket
 
 #endif

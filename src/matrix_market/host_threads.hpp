@@ -8,9 +8,7 @@
 
 #include <Kokkos_Core.hpp>
 
-namespace Filigree {
-namespace Impl {
-namespace MatrixMarket {
+namespace Filigree::Impl::MatrixMarket {
 
 /// Calls task(i) for i from 0 to count - 1 on the threads of the default host execution space. Returns false
 /// if a task threw an exception, because exceptions cannot leave a parallel region.
@@ -35,8 +33,6 @@ bool run_on_host_threads(const char* label, std::int64_t count, const Task& task
   return std::count(failed.begin(), failed.end(), 1) == 0;
 }
 
-}  // namespace MatrixMarket
-}  // namespace Impl
-}  // namespace Filigree
+}  // namespace Filigree::Impl::MatrixMarket
 
 #endif

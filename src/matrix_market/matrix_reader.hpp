@@ -14,9 +14,7 @@
 #include "host_threads.hpp"
 #include "merging.hpp"
 
-namespace Filigree {
-namespace Impl {
-namespace MatrixMarket {
+namespace Filigree::Impl::MatrixMarket {
 
 /// A part of the text that consists of whole lines and is read by one thread.
 struct Piece {
@@ -151,8 +149,6 @@ MatrixMarketCrs<Scalar, Ordinal> read_matrix(const Text& text, const MatrixMarke
   return crs;
 }
 
-}  // namespace MatrixMarket
-}  // namespace Impl
-}  // namespace Filigree
+}  // namespace Filigree::Impl::MatrixMarket
 
 #endif

@@ -19,9 +19,7 @@
 #include "entries.hpp"
 #include "host_threads.hpp"
 
-namespace Filigree {
-namespace Impl {
-namespace MatrixMarket {
+namespace Filigree::Impl::MatrixMarket {
 
 /// Sorts a row by column and keeps the order of entries with equal columns. It sorts indices, which need less
 /// memory than copies of the entries, and then moves the entries along the cycles of the permutation.
@@ -191,8 +189,6 @@ void sort_and_merge(const EntryReader<Scalar>& reader, const MatrixMarketOptions
   if (nnz < crs.row_map[crs.num_rows]) remove_gaps(crs, row_lengths, nnz);
 }
 
-}  // namespace MatrixMarket
-}  // namespace Impl
-}  // namespace Filigree
+}  // namespace Filigree::Impl::MatrixMarket
 
 #endif

@@ -16,9 +16,7 @@
 #include <fast_float/fast_float.h>
 #endif
 
-namespace Filigree {
-namespace Impl {
-namespace MatrixMarket {
+namespace Filigree::Impl::MatrixMarket {
 
 /// Skips the plus sign of a number, because std::from_chars refuses it.
 inline const char* skip_plus(const char* p, const char* end) {
@@ -154,8 +152,6 @@ inline ParseResult parse_real(const char*& p, const char* end, double& value) {
   return ParseResult::Good;
 }
 
-}  // namespace MatrixMarket
-}  // namespace Impl
-}  // namespace Filigree
+}  // namespace Filigree::Impl::MatrixMarket
 
 #endif

@@ -4,9 +4,7 @@
 #include <algorithm>
 #include <filigree/io/matrix_market.hpp>
 
-namespace Filigree {
-namespace Impl {
-namespace MatrixMarket {
+namespace Filigree::Impl::MatrixMarket {
 
 namespace {
 
@@ -40,6 +38,4 @@ void Text::fail(const char* p, const std::string& expected) const {
   throw MatrixMarketError(name, line_of(p), "expected " + expected + ", found " + found);
 }
 
-}  // namespace MatrixMarket
-}  // namespace Impl
-}  // namespace Filigree
+}  // namespace Filigree::Impl::MatrixMarket

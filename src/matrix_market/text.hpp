@@ -6,9 +6,7 @@
 #include <cstring>
 #include <string>
 
-namespace Filigree {
-namespace Impl {
-namespace MatrixMarket {
+namespace Filigree::Impl::MatrixMarket {
 
 // A word is a sequence of characters other than blanks and line ends. Blanks are spaces, tabs and carriage
 // returns. The functions take the next character and the end of the text.
@@ -73,8 +71,6 @@ struct Text {
   }
 };
 
-}  // namespace MatrixMarket
-}  // namespace Impl
-}  // namespace Filigree
+}  // namespace Filigree::Impl::MatrixMarket
 
 #endif
