@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// All of Filigree.
+// Includes all public headers of Filigree.
 #ifndef FILIGREE_HPP
 #define FILIGREE_HPP
 

@@ -24,7 +24,7 @@ static_assert(std::is_same<wider_t<Cf, double, float>, Cd>::value, "");
 static_assert(std::is_same<wider_t<double, Cf, const Cf>, Cd>::value, "");
 static_assert(is_complex_v<const Cf> && !is_complex_v<const double>, "");
 static_assert(std::is_same<real_t<const Cd>, double>::value, "");
-static_assert(std::is_same<decltype(widen<Cd>(1.0f)), double>::value, "a real number stays real");
+static_assert(std::is_same<decltype(widen<Cd>(1.0f)), double>::value, "a real value stays real");
 static_assert(std::is_same<decltype(widen<double>(1.0f)), double>::value, "");
 static_assert(std::is_same<decltype(widen<Cd>(Cf())), Cd>::value, "");
 static_assert(std::is_same<decltype(convert_scalar<Cf>(1.0)), Cf>::value, "");
@@ -36,7 +36,7 @@ static_assert(is_transpose(Filigree::Mode::ConjugateTranspose) &&
                   is_conjugate(Filigree::Mode::ConjugateTranspose),
               "");
 
-TEST(Scalar, NarrowsAndWidens) {
+TEST(Scalar, ConvertsAndWidens) {
   EXPECT_EQ(widen<Cd>(Cf(1.5f, -2.5f)), Cd(1.5, -2.5));
   EXPECT_EQ(convert_scalar<Cf>(Cd(1.5, -2.5)), Cf(1.5f, -2.5f));
   EXPECT_EQ(convert_scalar<Cf>(1.5), Cf(1.5f, 0.0f));
@@ -48,7 +48,7 @@ TEST(Scalar, NarrowsAndWidens) {
   EXPECT_EQ(product.imag(), 6.0);
 }
 
-TEST(Mode, IsOneOfFourLetters) {
+TEST(Mode, AcceptsOnlyFourLetters) {
   using Filigree::Mode;
   using Filigree::ModeArgument;
   EXPECT_EQ(Mode(ModeArgument("N")), Mode::NoTranspose);
@@ -65,7 +65,7 @@ TEST(Mode, IsOneOfFourLetters) {
 template <class T, class Layout>
 using HostView = Kokkos::View<T, Layout, Kokkos::HostSpace>;
 
-TEST(MultiVector, AddressesEveryLayout) {
+TEST(MultiVector, ComputesAddressesForEveryLayout) {
   const auto check = [](const auto& view) {
     const auto vectors = multi_vector(view);
     for (int row = 0; row < static_cast<int>(view.extent(0)); ++row)
@@ -87,7 +87,7 @@ TEST(MultiVector, AddressesEveryLayout) {
   EXPECT_EQ(column_count(right), 3);
 }
 
-/// Whether two Views share an element, by listing all addresses.
+/// Whether two Views have an element in common, found by comparing all addresses.
 template <class A, class B>
 bool share_an_element(const A& a, const B& b) {
   std::set<const void*> addresses;
@@ -124,37 +124,37 @@ void expect_exact_aliasing(const Parent& parent) {
     }
 }
 
-TEST(Aliased, IsExactOnPartsOfOneView) {
+TEST(Aliased, IsExactForSubviewsOfOneView) {
   expect_exact_aliasing(HostView<double**, Kokkos::LayoutLeft>("left", 6, 5));
   expect_exact_aliasing(HostView<double**, Kokkos::LayoutRight>("right", 6, 5));
   expect_exact_aliasing(HostView<Cf**, Kokkos::LayoutRight>("right", 6, 5));
 }
 
-TEST(Aliased, SeesOverlapsOfOtherKinds) {
+TEST(Aliased, DetectsOtherOverlaps) {
   const HostView<double*, Kokkos::LayoutLeft> memory("memory", 40);
   const HostView<double*, Kokkos::LayoutLeft> other("other", 40);
   EXPECT_FALSE(aliased(memory, other));
   EXPECT_TRUE(aliased(memory, memory));
   const HostView<const double*, Kokkos::LayoutLeft> const_memory = memory;
   EXPECT_TRUE(aliased(const_memory, memory));
-  // Parts, and the same bytes as another type.
+  // Subviews, and the same memory with another type.
   const Kokkos::View<float*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> as_float(
       reinterpret_cast<float*>(memory.data() + 20), 4);
   EXPECT_TRUE(aliased(memory, as_float));
   EXPECT_FALSE(aliased(Kokkos::subview(memory, std::make_pair(0, 20)), as_float));
   EXPECT_FALSE(aliased(Kokkos::subview(memory, std::make_pair(22, 40)), as_float));
-  // Ranges that touch, and Views without elements.
+  // Adjacent ranges, and Views without elements.
   EXPECT_FALSE(aliased(Kokkos::subview(memory, std::make_pair(0, 20)),
                        Kokkos::subview(memory, std::make_pair(20, 40))));
   EXPECT_FALSE(aliased(Kokkos::subview(memory, std::make_pair(5, 5)), memory));
-  // Strides of 2 and of 1 over the same range.
+  // A stride of 2 and a stride of 1 over the same range.
   const HostView<double**, Kokkos::LayoutRight> pairs("pairs", 10, 2);
   const Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> all(pairs.data(),
                                                                                               20);
   EXPECT_TRUE(aliased(Kokkos::subview(pairs, Kokkos::ALL, 0), all));
 }
 
-TEST(AllFormats, HaveNamesOfTheirOwn) {
+TEST(AllFormats, HaveDistinctNames) {
   std::set<std::string> names;
   int count = 0;
   Filigree::for_each_format(Filigree::AllFormats(), [&](auto format) {

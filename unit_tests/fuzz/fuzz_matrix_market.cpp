@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// libFuzzer target: any bytes are a matrix or a MatrixMarketError, never a crash, a hang or another
-// exception; they are the same in one piece and in several, and a matrix that was read comes back when it is
-// written. scripts/fuzz builds and runs it.
+// A libFuzzer target for the Matrix Market reader and writer. Any bytes must give a matrix or a
+// MatrixMarketError, never a crash, a hang or another exception. Reading in one piece and in several pieces
+// must give the same result. A matrix that is written and read again must not change. scripts/fuzz builds and
+// runs this target.
 #include <cstdlib>
 #include <cstring>
 #include <filigree/io/matrix_market.hpp>
@@ -13,7 +14,7 @@ namespace {
 
 using Filigree::Impl::MatrixMarketCrs;
 
-/// What came of reading: a matrix, or the text of an error.
+/// The result of reading: a matrix or the text of an error.
 template <class Scalar>
 struct Outcome {
   MatrixMarketCrs<Scalar, std::int32_t> crs;
@@ -23,9 +24,9 @@ struct Outcome {
 template <class Scalar>
 Outcome<Scalar> read(const std::string& bytes, std::int64_t pieces,
                      const Filigree::MatrixMarketOptions& options) {
-  // Few rows, as a size line may ask for as many as there are, and each takes memory.
+  // The size line may announce any number of rows, and each row needs memory, so the limits are small.
   const Filigree::Impl::MatrixMarketTarget target{
-      5000, 100000, Filigree::Impl::MatrixMarketScalar<Scalar>::overflow(), pieces};
+      5000, 100000, Filigree::Impl::MatrixMarketScalar<Scalar>::overflow_threshold(), pieces};
   std::istringstream stream(bytes);
   Outcome<Scalar> outcome;
   try {
@@ -47,7 +48,7 @@ bool same(const View& a, const View& b) {
   std::abort();
 }
 
-/// NaN has many bits, and writing keeps only that it is one.
+/// Writing does not keep the bits of a NaN.
 template <class Scalar>
 bool has_nan(const Outcome<Scalar>& outcome) {
   for (std::size_t i = 0; i < outcome.crs.values.extent(0); ++i)
@@ -59,18 +60,19 @@ template <class Scalar>
 void check(const std::string& bytes, const Filigree::MatrixMarketOptions& options) {
   const auto one = read<Scalar>(bytes, 1, options);
   const auto several = read<Scalar>(bytes, 5, options);
-  if (one.error != several.error) report("one piece and several give other errors", one.error, several.error);
+  if (one.error != several.error)
+    report("one piece and several pieces give different errors", one.error, several.error);
   if (!one.error.empty()) return;
   if (!same(one.crs.row_map, several.crs.row_map) || !same(one.crs.entries, several.crs.entries) ||
       !same(one.crs.values, several.crs.values))
-    report("one piece and several give other matrices", "", "");
+    report("one piece and several pieces give different matrices", "", "");
   std::ostringstream text;
   Filigree::Impl::store_matrix_market(text, one.crs);
   const auto again = read<Scalar>(text.str(), 1, options);
-  if (!again.error.empty()) report("what was written is refused", text.str(), again.error);
+  if (!again.error.empty()) report("the reader refuses a written matrix", text.str(), again.error);
   if (!same(one.crs.row_map, again.crs.row_map) || !same(one.crs.entries, again.crs.entries) ||
       (!has_nan(one) && !same(one.crs.values, again.crs.values)))
-    report("what was written is another matrix", text.str(), "");
+    report("writing and reading changed the matrix", text.str(), "");
 }
 
 }  // namespace
@@ -83,7 +85,7 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
-  // The first byte chooses the options, the rest is the file.
+  // The first byte selects the options and the scalar type. The rest is the file.
   const std::string bytes(reinterpret_cast<const char*>(data) + 1, size - 1);
   Filigree::MatrixMarketOptions options;
   if ((data[0] & 1) != 0) options.duplicates = Filigree::MatrixMarketOptions::Duplicates::Refuse;

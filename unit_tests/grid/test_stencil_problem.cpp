@@ -17,13 +17,13 @@ using Filigree::Boundaries;
 using Filigree::Boundary;
 using Filigree::BoundaryRule;
 
-/// A matrix and what the known cells outside add to the right-hand side.
+/// The matrix of a grid and the contribution of known values to the right-hand side.
 struct Expected {
   HostMatrix<double> matrix;
   std::vector<double> right_hand_side;
 };
 
-/// Cell by cell and point by point, as the rules are written down.
+/// Applies the documented rules directly, cell by cell and point by point.
 template <class Coefficients>
 Expected brute_force(const Cells& cells, const Stencil& stencil, int dof, const Coefficients& coefficients,
                      const Boundaries& boundaries = {}) {
@@ -73,7 +73,7 @@ Expected brute_force(const Cells& cells, const Stencil& stencil, int dof, const 
   return expected;
 }
 
-/// A different number for every argument.
+/// A different number for each combination of arguments.
 struct Numbered {
   KOKKOS_INLINE_FUNCTION double operator()(std::int64_t cell, std::int64_t neighbour, int i, int j) const {
     return 1.0 + static_cast<double>(((cell * 1000 + neighbour + 1) * 10 + i) * 10 + j);
@@ -95,13 +95,13 @@ void expect_right(const Cells& cells, const Stencil& stencil, int dof, const Coe
   EXPECT_EQ(problem.dof(), dof);
   EXPECT_EQ(problem.nnz(), expected.matrix.nnz());
   const auto crs = problem.template crs<Crs<double>>();
-  // Entry by entry, in the order of the columns: the rows of the CRS are sorted.
+  // host_matrix() keeps the order of the entries, so this also checks that the rows are sorted.
   EXPECT_EQ(host_matrix(crs), expected.matrix);
   const auto cds = problem.template cds<Cds>();
   EXPECT_EQ(host_matrix(Filigree::to_crs(cds)), canonical(expected.matrix));
   EXPECT_EQ(cds.nnz(), expected.matrix.nnz());
   EXPECT_EQ(cds.block_size(), dof);
-  // The same matrix, diagonal by diagonal, as the conversion makes.
+  // The assembly must store the same diagonals as the conversion from CRS.
   Filigree::CdsOptions options;
   options.block_size = dof;
   options.max_storage_ratio = 1e9;
@@ -115,7 +115,7 @@ void expect_right(const Cells& cells, const Stencil& stencil, int dof, const Coe
     EXPECT_DOUBLE_EQ(right_hand_side[row], expected.right_hand_side[row]) << "row " << row;
 }
 
-TEST(StencilProblem, IsTheBruteForceMatrix) {
+TEST(StencilProblem, EqualsTheBruteForceMatrix) {
   for (int dof = 1; dof <= 5; ++dof) {
     const Filigree::CoupledLaplacian five{5, dof};
     const Filigree::CoupledLaplacian seven{7, dof};
@@ -128,14 +128,14 @@ TEST(StencilProblem, IsTheBruteForceMatrix) {
   }
 }
 
-/// Two cells wide, (1, 0) and (-1, 1) are the same diagonal.
-TEST(StencilProblem, PointsMayShareADiagonal) {
+/// On a grid with two cells in x, (1, 0) and (-1, 1) are on the same diagonal.
+TEST(StencilProblem, PointsMayBeOnOneDiagonal) {
   for (const int dof : {1, 3})
     for (const Cells& cells : {Cells{2, 4, 1}, Cells{3, 4, 1}, Cells{1, 4, 1}, Cells{4, 2, 1}})
       expect_right(cells, Stencil::nine_point(), dof, Numbered());
 }
 
-TEST(StencilProblem, TakesOtherCoefficientsAndPointsOfNoUse) {
+TEST(StencilProblem, AcceptsAnyCoefficientsAndPointsThatReachNoCell) {
   Stencil stencil{{{2, 0, 0}, {0, 0, 0}, {-9, 0, 0}, {0, 1, 1}}};
   expect_right({4, 3, 2}, stencil, 2, Numbered());
   expect_right({4, 3, 2}, Stencil(), 2, Numbered());
@@ -156,7 +156,7 @@ TEST(StencilProblem, DefaultCoefficientsAreTheLaplacian) {
   EXPECT_LT(off_diagonal, 5.0 / 2);
 }
 
-/// As README.md writes it.
+/// The calls in README.md.
 TEST(StencilProblem, NeedsNoTemplateArguments) {
   const Filigree::Boundaries outside = {Boundary::constant(0, 1), Boundary::wrap(), Boundary::clamp()};
   const Filigree::StencilProblem bounded({5, 4, 3}, Filigree::Stencil::seven_point(), 4, outside);
@@ -165,7 +165,7 @@ TEST(StencilProblem, NeedsNoTemplateArguments) {
   static_assert(std::is_same<decltype(bounded), const StencilProblem<Filigree::CoupledLaplacian>>::value, "");
   static_assert(std::is_same<decltype(plain), const StencilProblem<Filigree::CoupledLaplacian>>::value, "");
   static_assert(std::is_same<decltype(own), const StencilProblem<Numbered>>::value, "");
-  // And coefficients that are made of nothing.
+  // The coefficients may also be written as {}.
   const StencilProblem<Numbered> braces({5, 4, 3}, Filigree::Stencil::seven_point(), 4, {});
   EXPECT_EQ(braces.nnz(), plain.nnz());
   const auto right_hand_side = bounded.right_hand_side<Kokkos::View<double*, Device>>();
@@ -173,7 +173,7 @@ TEST(StencilProblem, NeedsNoTemplateArguments) {
   EXPECT_EQ(own.nnz(), bounded.nnz());
 }
 
-TEST(StencilProblem, StencilsHaveTheirPoints) {
+TEST(Stencil, HasTheExpectedNumberOfPoints) {
   EXPECT_EQ(Stencil::three_point().points.size(), 3u);
   EXPECT_EQ(Stencil::five_point().points.size(), 5u);
   EXPECT_EQ(Stencil::nine_point().points.size(), 9u);
@@ -182,9 +182,9 @@ TEST(StencilProblem, StencilsHaveTheirPoints) {
   EXPECT_EQ(Stencil::box(2, 2).points.size(), 25u);
 }
 
-/// All rules, in all pairs of the first two axes, with stencils that reach over corners and further than one
-/// cell, on grids as small as the rules allow.
-TEST(StencilProblem, TakesEveryBoundaryOnEveryAxis) {
+/// All pairs of rules in x and y, with stencils that reach diagonally and further than one cell, on the
+/// smallest grids that the rules allow.
+TEST(StencilProblem, AppliesEveryRuleOnEveryAxis) {
   const Boundary rules[] = {Boundary::drop(), Boundary::wrap(), Boundary::clamp(),
                             Boundary::constant(2.5, -3)};
   for (const Boundary& x : rules)
@@ -205,7 +205,7 @@ TEST(StencilProblem, TakesEveryBoundaryOnEveryAxis) {
 
 using Vector = Kokkos::View<double*, Device>;
 
-/// A * x on the device, for both assemblies.
+/// A * x on the device, with the CRS and with the CDS matrix.
 template <class Coefficients>
 std::vector<std::vector<double>> products(const StencilProblem<Coefficients>& problem,
                                           const std::vector<double>& x) {
@@ -235,7 +235,7 @@ TEST(KnownAnswers, EigenvaluesOfTheLaplacianInOneDimension) {
   }
 }
 
-TEST(KnownAnswers, ConstantsUnderWrapAndClampHaveNoLaplacian) {
+TEST(KnownAnswers, LaplacianOfAConstantIsZeroWithWrapAndClamp) {
   for (const Boundary& rule : {Boundary::wrap(), Boundary::clamp()})
     for (const auto& stencil : {Stencil::seven_point(), Stencil::twenty_seven_point()}) {
       const int points = static_cast<int>(stencil.points.size());
@@ -246,8 +246,8 @@ TEST(KnownAnswers, ConstantsUnderWrapAndClampHaveNoLaplacian) {
     }
 }
 
-/// u = 3 - 2 x solves the Laplace equation whose values outside are those of u.
-TEST(KnownAnswers, LinearSolutionUnderConstantBoundaries) {
+/// u = 3 - 2 x solves the Laplace equation if the known values outside the grid are values of u.
+TEST(KnownAnswers, LinearSolutionWithConstantBoundaries) {
   const auto u = [](std::int64_t x) { return 3.0 - 2.0 * static_cast<double>(x); };
   const Boundaries boundaries{Boundary::constant(u(-1), u(7)), Boundary::clamp(), Boundary::wrap()};
   const StencilProblem<Filigree::Laplacian> problem({7, 3, 4}, Stencil::seven_point(), 2,
@@ -262,19 +262,19 @@ TEST(KnownAnswers, LinearSolutionUnderConstantBoundaries) {
       EXPECT_NEAR(product[row], right_hand_side[row], 1e-13);
 }
 
-struct WholeNumbers {
+struct IntegerCoefficients {
   KOKKOS_INLINE_FUNCTION int operator()(std::int64_t cell, std::int64_t neighbour, int, int) const {
     return cell == neighbour ? 2 : -1;
   }
 };
 
-TEST(Coefficients, WholeOnesLeaveTheRightHandSideExact) {
-  const StencilProblem<WholeNumbers> problem({4, 1, 1}, Stencil::three_point(), 1, WholeNumbers(),
-                                             {Boundary::constant(0.5, 0.25), {}, {}});
+TEST(Coefficients, IntegerCoefficientsKeepTheRightHandSideExact) {
+  const StencilProblem<IntegerCoefficients> problem(
+      {4, 1, 1}, Stencil::three_point(), 1, IntegerCoefficients(), {Boundary::constant(0.5, 0.25), {}, {}});
   EXPECT_EQ(host_list(problem.right_hand_side<Vector>()), (std::vector<double>{0.5, 0, 0, 0.25}));
 }
 
-TEST(Coefficients, RandomOnesAreReproducible) {
+TEST(Coefficients, RandomCoefficientsAreReproducible) {
   const Filigree::RandomCoefficients random{7, 2, 1};
   const Filigree::RandomCoefficients other{7, 2, 2};
   double sum = 0;
@@ -306,7 +306,7 @@ std::string refusal(const Call& call) {
   return "nothing";
 }
 
-TEST(StencilProblem, RefusesWhatIsNoGrid) {
+TEST(StencilProblem, RefusesInvalidGrids) {
   const auto refused = [](const Cells& cells, const Stencil& stencil, int dof) {
     return refusal([&]() { StencilProblem<>(cells, stencil, dof); });
   };
@@ -330,7 +330,7 @@ TEST(StencilProblem, RefusesWhatIsNoGrid) {
   EXPECT_EQ(refused({4000000000, 4000000000, 2}, five, 1).find("length: Filigree::StencilProblem"), 0u);
 }
 
-TEST(StencilProblem, RefusesWhatItsTypesCannotCount) {
+TEST(StencilProblem, RefusesMatricesThatTheTypesCannotCount) {
   const Stencil centre{{{0, 0, 0}}};
   const StencilProblem<> rows({3000000000, 1, 1}, centre, 1);
   EXPECT_EQ(rows.numRows(), 3000000000);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Reads a collection of matrices that does not come with the sources. The definition FILIGREE_MATRIX_DIR
-// names its folder; without it, or where there is no such folder, these tests are skipped.
+// Reads a collection of matrices that is not part of the sources. FILIGREE_MATRIX_DIR names its folder. These
+// tests are skipped if it is not defined or if the folder does not exist.
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -34,7 +34,7 @@ using Complex = Kokkos::complex<double>;
 
 const std::string suffix = ".mtx.gz";
 
-/// The names, without .mtx.gz, of the matrices in a folder.
+/// The names of the matrices in a folder, without .mtx.gz.
 std::set<std::string> names_in(const std::filesystem::path& where) {
   std::set<std::string> names;
   for (const auto& file : std::filesystem::directory_iterator(where)) {
@@ -49,7 +49,8 @@ struct Shape {
   long rows, cols, entries;
 };
 
-/// Rows, columns and entries with the symmetry expanded, from the tables of the collection's own description.
+/// Rows, columns and entries of each matrix, from the tables in the description of the collection. The
+/// entries include both triangles of symmetric matrices.
 std::map<std::string, Shape> documented_shapes() {
   std::map<std::string, Shape> shapes;
   std::ifstream file(folder / "PROVENANCE.md");
@@ -72,10 +73,10 @@ struct Triplet {
 struct Reference {
   Shape shape{};
   bool complex = false;
-  std::vector<Triplet> triplets;  // by rows and columns, duplicates summed
+  std::vector<Triplet> triplets;  // sorted by row and column, duplicates summed
 };
 
-/// A slow reader of well-formed coordinate files that shares nothing with the library's.
+/// A slow reader of valid coordinate files. It uses no code of the library.
 Reference read_plainly(const std::filesystem::path& path) {
   Reference result;
   gzFile file = gzopen(path.c_str(), "rb");
@@ -154,8 +155,8 @@ struct Accepted {
   long rows, cols, entries;
 };
 
-// Beside the plain cases: an array's zeros are no entries, the diagonal of a skew-symmetric array is not in
-// the file, vectors are matrices of one column, comments and blank lines may stand between entries.
+// Among them are arrays with zeros (which do not become entries), a skew-symmetric array (whose diagonal is
+// not in the file), vectors, and files with comments and blank lines between the entries.
 const Accepted accepted[] = {
     {"cholmod__can___24", 24, 24, 160},
     {"cholmod__fullcsa", 2, 2, 4},
@@ -247,8 +248,8 @@ const Accepted accepted[] = {
     {"spqr__west0067", 67, 67, 294},
 };
 
-// Beside the plain cases: files with indices from 0, entries above the diagonal of symmetric files, a
-// hermitian diagonal that is not real, infinities and fractions in integer files, values in a pattern file.
+// Among them are files with indices from 0, entries above the diagonal of symmetric files, a hermitian
+// diagonal that is not real, infinities and fractions in integer files, and values in a pattern file.
 const Refused refused[] = {
     {"cholmod__cha", 6, "the imaginary part 0 on the diagonal of a hermitian matrix", "\"-1\""},
     {"cholmod__mangle1", 1, "the object matrix or vector", "\"junk\""},
@@ -313,7 +314,7 @@ class MatrixCollection : public ::testing::Test {
 
 }  // namespace
 
-TEST_F(MatrixCollection, EveryMatrixReadsAsASlowReaderReadsIt) {
+TEST_F(MatrixCollection, MatricesEqualThoseOfASlowReader) {
   const auto shapes = documented_shapes();
   const auto names = names_in(folder);
   for (const auto& documented : shapes)
@@ -342,13 +343,13 @@ TEST_F(MatrixCollection, EveryMatrixReadsAsASlowReaderReadsIt) {
   }
 }
 
-TEST_F(MatrixCollection, OddFilesAreAcceptedOrRefusedAsListed) {
+TEST_F(MatrixCollection, UnusualFilesAreAcceptedOrRefusedAsListed) {
   const auto odd = folder / "odd";
   if (!std::filesystem::is_directory(odd)) GTEST_SKIP() << "no folder odd/";
   auto unlisted = names_in(odd);
   for (const Accepted& file : accepted) {
     SCOPED_TRACE(file.name);
-    if (unlisted.erase(file.name) == 0) ADD_FAILURE() << "listed, but not in the folder";
+    if (unlisted.erase(file.name) == 0) ADD_FAILURE() << "listed but not in the folder";
     try {
       const auto a = Filigree::read_matrix_market<Crs<Complex>>((odd / (file.name + suffix)).string());
       EXPECT_EQ(a.numRows(), file.rows);
@@ -360,7 +361,7 @@ TEST_F(MatrixCollection, OddFilesAreAcceptedOrRefusedAsListed) {
   }
   for (const Refused& file : refused) {
     SCOPED_TRACE(file.name);
-    if (unlisted.erase(file.name) == 0) ADD_FAILURE() << "listed, but not in the folder";
+    if (unlisted.erase(file.name) == 0) ADD_FAILURE() << "listed but not in the folder";
     try {
       Filigree::read_matrix_market<Crs<Complex>>((odd / (file.name + suffix)).string());
       ADD_FAILURE() << "accepted";
@@ -372,5 +373,5 @@ TEST_F(MatrixCollection, OddFilesAreAcceptedOrRefusedAsListed) {
     }
   }
   for (const std::string& name : unlisted)
-    ADD_FAILURE() << name << " is neither accepted nor refused here";
+    ADD_FAILURE() << name << " is in neither list";
 }

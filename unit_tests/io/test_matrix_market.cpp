@@ -33,7 +33,7 @@ std::string to_text(const Kokkos::complex<Real>& value) {
   return to_text(value.real()) + "i" + to_text(value.imag());
 }
 
-/// The shape, then every entry in stored order with indices from 1: "2x3: 1,1=5 2,3=7".
+/// The shape and the entries of a matrix in stored order, with indices from 1: "2x3: 1,1=5 2,3=7".
 template <class Matrix>
 std::string describe(const Matrix& a) {
   auto row_map = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), a.graph.row_map);
@@ -60,7 +60,7 @@ std::string described(const std::string& text, const Filigree::MatrixMarketOptio
   return describe(read<Matrix>(text, options));
 }
 
-/// Expects an error that names the function, the file, the line (0: no line) and contains all parts.
+/// Expects an error that names the function, the file and the line (0 for no line) and contains all parts.
 template <class Read>
 void expect_error_from(const Read& read_it, const std::string& file, std::int64_t line,
                        const std::vector<std::string>& parts) {
@@ -154,7 +154,7 @@ TYPED_TEST(MatrixMarketScalars, ViewsCarryTheLabelsOfTheLibrary) {
   EXPECT_EQ(a.graph.entries.label(), "Filigree::entries[matrix_market]");
 }
 
-TEST(MatrixMarket, HostMatricesWork) {
+TEST(MatrixMarket, FillsHostMatrices) {
   using Host =
       KokkosSparse::CrsMatrix<double, int, Kokkos::DefaultHostExecutionSpace::device_type, void, int>;
   EXPECT_EQ(described<Host>(small), small_read);
@@ -205,7 +205,7 @@ TEST(MatrixMarket, ValuesMustFitTheScalar) {
             "1x3: 1,1=inf 1,2=-inf 1,3=nan");
 }
 
-TEST(MatrixMarket, WhatIsTooSmallBecomesZeroOrDenormal) {
+TEST(MatrixMarket, NumbersTooSmallBecomeZeroOrDenormal) {
   EXPECT_EQ(
       described(general("1 4 4\n1 1 1e-400\n1 2 0.00001e-320\n1 3 5e-324\n1 4 1e-99999999999999999999\n")),
       "1x4: 1,1=0 1,2=0 1,3=4.9406564584124654e-324 1,4=0");
@@ -215,7 +215,7 @@ TEST(MatrixMarket, WhatIsTooSmallBecomesZeroOrDenormal) {
 
 // ---- banner ---------------------------------------------------------------------------------------------
 
-TEST(MatrixMarket, BannerInAnyCaseWithAnyBlanks) {
+TEST(MatrixMarket, BannerMayHaveAnyCaseAndBlanks) {
   EXPECT_EQ(described("%%MatrixMarket\tMATRIX   Coordinate\t Real GENERAL  \n1 1 1\n1 1 2\n"), "1x1: 1,1=2");
   EXPECT_EQ(described("%%matrixmarket matrix coordinate double general\r\n1 1 1\r\n1 1 2\r\n"), "1x1: 1,1=2");
 }
@@ -241,7 +241,7 @@ TEST(MatrixMarket, BannerErrors) {
   expect_error(std::string("\x7f\0\1\2ELF", 7), 1, {"the banner", "\"????ELF\""});
 }
 
-TEST(MatrixMarket, CombinationsThatTheFormatDoesNotHave) {
+TEST(MatrixMarket, UndefinedCombinationsAreErrors) {
   const auto file = [](const std::string& words) { return "%%MatrixMarket " + words + "\n1 1 1\n1 1 1\n"; };
   expect_error(file("matrix array pattern general"), 1, {"an array has no pattern", "\"pattern\""});
   expect_error(file("matrix coordinate real hermitian"), 1, {"only complex matrices are hermitian"});
@@ -319,7 +319,7 @@ TEST(MatrixMarket, RowsAreSortedAndMatricesMayBeRectangular) {
   }
 }
 
-TEST(MatrixMarket, CommentsBlankLinesLineEndsAndBlanks) {
+TEST(MatrixMarket, CommentsBlanksAndLineEndsMayBeAnywhere) {
   EXPECT_EQ(described(general(
                 "% c\n\n  % indented\n\t\n  2\t3  3 \n%%in between\n 1 1\t5\n\n2   3 7  \n  1 2 -1.5\n"
                 "\n% the end\n  \n")),
@@ -344,8 +344,8 @@ TEST(MatrixMarket, FreeFormatNumbers) {
   expect_error(general("1 1 1\n1 1 1D400\n"), 3, {"scalar type", "\"1D400\""});
 }
 
-/// Rows too long to be sorted entry by entry, in an order that has long and short cycles, with duplicates
-/// whose sum depends on their order.
+/// The row is too long for insertion sort. Its permutation has long and short cycles, and the sum of its
+/// duplicates depends on their order.
 TEST(MatrixMarket, LongRowsAreSortedInFileOrder) {
   constexpr int count = 1000;
   std::string text =
@@ -364,7 +364,7 @@ TEST(MatrixMarket, LongRowsAreSortedInFileOrder) {
   }
 }
 
-/// As many rows as 64 bits count: there is no memory for them, and nothing overflows.
+/// There is no memory for so many rows. The size computations must not overflow before that is noticed.
 TEST(MatrixMarket, HugeSizesAreErrors) {
   using Wide = Crs<double, std::int64_t>;
   for (const char* size : {"2305843009213693951 1 0", "9223372036854775807 0 0", "9223372036854775807 5 0"})
@@ -375,14 +375,14 @@ TEST(MatrixMarket, HugeSizesAreErrors) {
                Filigree::MatrixMarketError);
 }
 
-TEST(MatrixMarket, StreamsMayThrow) {
+TEST(MatrixMarket, ReadsStreamsThatThrowOnFailbit) {
   std::istringstream stream("%%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n");
   stream.exceptions(std::ios::failbit | std::ios::badbit);
   EXPECT_EQ(describe(Filigree::read_matrix_market<Crs<double>>(stream, "test.mtx")), "1x1: 1,1=2");
 }
 
-/// Indices of every number of digits, before a blank, a tab, a line end and the end of the text, and what
-/// only looks like one.
+/// Indices of 1 to 15 digits, followed by a blank, a tab, a line end or the end of the text; and words that
+/// begin like an index but are not one.
 TEST(MatrixMarket, IndicesOfEveryLength) {
   using Wide = Crs<double, std::int64_t>;
   std::int64_t column = 1;
@@ -498,13 +498,13 @@ TEST(MatrixMarket, VectorsAreMatricesOfOneColumn) {
                {"a row index from 1 to 4", "\"5\""});
 }
 
-TEST(MatrixMarket, WrongNumbersOfEntries) {
+TEST(MatrixMarket, TooFewAndTooManyEntriesAreErrors) {
   expect_error(general("2 2 2\n1 1 1.0000\n"), 4, {"entry 2 of 2", "too few", "end of the file"});
   expect_error(general("2 2 1\n1 1 1\n2 2 2\n"), 4, {"end of the file after 1 entries", "\"2 2 2\""});
   expect_error(general("2 2 1\n1 1 1\nrubbish\n"), 4, {"end of the file after 1 entries", "\"rubbish\""});
 }
 
-TEST(MatrixMarket, WrongLines) {
+TEST(MatrixMarket, LineErrors) {
   expect_error(general("2 2 2\n1 1\n1 1 1.000\n"), 3,
                {"a real number", "found the end of the line in the line \"1 1\""});
   expect_error(general("2 2 2\n1 1 1.0000\n1"), 4, {"a column index", "end of the file"});
@@ -540,10 +540,9 @@ TEST(MatrixMarket, DuplicatesCanBeRefused) {
   options.duplicates = Duplicates::Refuse;
   EXPECT_EQ(described(small, options), small_read);
   expect_error(general("2 2 4\n1 2 1\n% c\n2 2 8\n\n1 2 1\n2 1 1\n"), 7,
-               {"each place once", "row 1, column 2 stands in line 3 already", "in the line \"1 2 1\""},
-               options);
+               {"each entry once", "row 1, column 2 is already in line 3", "in the line \"1 2 1\""}, options);
   expect_error("%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n2 1 1\n2 2 8\n2 1 5\n", 5,
-               {"each place once", "row 2, column 1 stands in line 3 already"}, options);
+               {"each entry once", "row 2, column 1 is already in line 3"}, options);
 }
 
 TEST(MatrixMarket, SumsMustFitTheScalar) {
@@ -555,7 +554,7 @@ TEST(MatrixMarket, SumsMustFitTheScalar) {
 
 // ---- files and streams ----------------------------------------------------------------------------------
 
-TEST_F(MatrixMarketFile, PlainAndGzipWhateverTheName) {
+TEST_F(MatrixMarketFile, GzipIsRecognisedByContentNotByName) {
   const auto from = [](const std::string& path) {
     return describe(Filigree::read_matrix_market<Crs<double>>(path));
   };
@@ -568,8 +567,8 @@ TEST_F(MatrixMarketFile, PlainAndGzipWhateverTheName) {
   EXPECT_EQ(describe(Filigree::read_matrix_market<Crs<double>>(stream, "stream")), small_read);
 }
 
-TEST_F(MatrixMarketFile, TextThatEndsWithThePage) {
-  // A mapped file of whole pages has no readable byte after its end.
+TEST_F(MatrixMarketFile, TextMayEndAtTheEndOfAPage) {
+  // After a mapped file of whole pages no byte can be read.
   for (const std::string last : {"\n1 2 -1.5\n", "\n1 2 -1.5 ", "\n1 2 -1.50", "\n1 2 -1.5%"}) {
     std::string text = general("2 3 3\n1 1 5\n2 3 7\n%");
     text += std::string(65536 - text.size() - last.size(), 'c') + last;
@@ -581,7 +580,7 @@ TEST_F(MatrixMarketFile, TextThatEndsWithThePage) {
   }
 }
 
-TEST_F(MatrixMarketFile, LargerThanTheBuffers) {
+TEST_F(MatrixMarketFile, FilesMayBeLargerThanTheBuffers) {
   const int n = 200000;
   std::string text = general(std::to_string(n) + " " + std::to_string(n) + " " + std::to_string(n) + "\n");
   for (int k = n; k > 0; --k)
@@ -598,31 +597,31 @@ TEST_F(MatrixMarketFile, LargerThanTheBuffers) {
   }
 }
 
-TEST_F(MatrixMarketFile, BrokenGzip) {
+TEST_F(MatrixMarketFile, GzipErrors) {
   const std::string good = gzip(small);
   for (std::size_t size : {std::size_t(2), std::size_t(9), good.size() / 2, good.size() - 8, good.size() - 1})
     expect_file_error(write("short.gz", good.substr(0, size)), 0, {"truncated"});
   std::string bad = good;
   bad[bad.size() - 6] = static_cast<char>(bad[bad.size() - 6] ^ 1);
   const std::string header = std::string("\x1f\x8b") + "this is no gzip";
-  expect_file_error(write("checksum.gz", bad), 0, {"gzip data is broken"});
-  expect_file_error(write("header.gz", header), 0, {"gzip data is broken"});
+  expect_file_error(write("checksum.gz", bad), 0, {"gzip data is corrupt"});
+  expect_file_error(write("header.gz", header), 0, {"gzip data is corrupt"});
   expect_file_error(write("garbage.gz", good + "abc"), 0,
                     {"end of the file after the gzip data", "3 bytes more"});
-  expect_file_error(write("member.gz", good + header), 0, {"gzip data is broken"});
+  expect_file_error(write("member.gz", good + header), 0, {"gzip data is corrupt"});
   expect_file_error(write("second.gz", good + good.substr(0, 12)), 0, {"truncated"});
   expect_file_error(write("empty.gz", gzip("")), 1, {"the banner"});
   expect_file_error(write("line.gz", gzip(general("1 1 1\n2 1 1\n"))), 3, {"a row index from 1 to 1"});
 }
 
-TEST_F(MatrixMarketFile, NoFile) {
+TEST_F(MatrixMarketFile, FileErrors) {
   expect_file_error((m_folder / "missing.mtx").string(), 0, {"cannot open the file", "No such file"});
   expect_file_error(m_folder.string(), 0, {"found a directory"});
   expect_file_error(write("empty.mtx", ""), 1, {"the banner", "end of the file"});
   expect_file_error(write("bad.mtx", general("2 2 1\n1 1 x\n")), 3, {"\"x\""});
 }
 
-TEST(MatrixMarket, BrokenStream) {
+TEST(MatrixMarket, StreamsThatFailAreErrors) {
   std::istringstream stream(small);
   stream.setstate(std::ios::badbit);
   expect_error_from([&] { Filigree::read_matrix_market<Crs<double>>(stream, "pipe"); }, "pipe", 0,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A text read in pieces by several threads must give what one thread gives: the same matrix, or the same
-// error.
+// If several threads read a text in pieces, the result must be equal to that of one thread: the same matrix
+// or the same error.
 #include <gtest/gtest.h>
 
 #include <filigree/io/matrix_market.hpp>
@@ -34,7 +34,7 @@ std::vector<typename View::value_type> list(const View& view) {
   return {view.data(), view.data() + view.extent(0)};
 }
 
-/// Lines of a matrix of 40 x 40, with duplicates, comments and blank lines between them.
+/// Entry lines of a 40 x 40 matrix, with duplicates.
 std::vector<std::string> some_lines(int count, bool below_diagonal) {
   std::mt19937 random(3);
   std::vector<std::string> lines;
@@ -47,6 +47,7 @@ std::vector<std::string> some_lines(int count, bool below_diagonal) {
   return lines;
 }
 
+/// A file with these entry lines and with comments and blank lines between them.
 std::string text_of(const std::string& symmetry, const std::vector<std::string>& lines,
                     std::size_t announced) {
   std::string text =
@@ -61,7 +62,7 @@ std::string text_of(const std::string& symmetry, const std::vector<std::string>&
 
 }  // namespace
 
-TEST(MatrixMarketPieces, GiveTheSameMatrix) {
+TEST(MatrixMarketPieces, GiveTheMatrixOfOnePiece) {
   for (const std::string symmetry : {"general", "symmetric"}) {
     const auto lines = some_lines(300, symmetry == "symmetric");
     const std::string text = text_of(symmetry, lines, lines.size());
@@ -71,13 +72,13 @@ TEST(MatrixMarketPieces, GiveTheSameMatrix) {
       const Loaded a = load(text, pieces);
       EXPECT_EQ(list(a.row_map), list(whole.row_map)) << pieces;
       EXPECT_EQ(list(a.entries), list(whole.entries)) << pieces;
-      // Sums of duplicates too: in the order of the file.
+      // Duplicates must be summed in the order of the file.
       EXPECT_EQ(list(a.values), list(whole.values)) << pieces;
     }
   }
 }
 
-/// Each line in turn becomes a wrong one, and so does one further on: the first is named.
+/// For each line: this line and a later one are made wrong. The error must name the first.
 TEST(MatrixMarketPieces, NameTheFirstErrorOfTheFile) {
   const auto lines = some_lines(60, false);
   const std::vector<std::string> wrongs = {"41 1 1.0", "1 1 x", "1 1", "1 0 2.0", "3 3 1e999", "2 2 2.0 2.0"};
@@ -93,7 +94,7 @@ TEST(MatrixMarketPieces, NameTheFirstErrorOfTheFile) {
   }
 }
 
-TEST(MatrixMarketPieces, CountTheEntriesOfAll) {
+TEST(MatrixMarketPieces, CountTheEntriesOfAllPieces) {
   const auto lines = some_lines(60, false);
   for (const std::size_t announced : {59u, 61u, 0u}) {
     const std::string text = text_of("general", lines, announced);
@@ -115,7 +116,7 @@ TEST(MatrixMarketPieces, RefuseDuplicatesAcrossPieces) {
   options.duplicates = Filigree::MatrixMarketOptions::Duplicates::Refuse;
   const std::string text = text_of("general", lines, lines.size());
   const std::string expected = error_of(text, 1, options);
-  EXPECT_NE(expected.find("row 3, column 1 stands in line 5 already"), std::string::npos) << expected;
+  EXPECT_NE(expected.find("row 3, column 1 is already in line 5"), std::string::npos) << expected;
   for (const std::int64_t pieces : {2, 5, 40})
     EXPECT_EQ(error_of(text, pieces, options), expected);
 }

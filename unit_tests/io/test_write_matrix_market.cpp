@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// write_matrix_market: what it writes is read back with the same bits.
+// read_matrix_market() must read what write_matrix_market() writes with the same bits.
 #include <unistd.h>
 
 #include <cmath>
@@ -32,7 +32,7 @@ Matrix read_back(const std::string& text) {
   return Filigree::read_matrix_market<Matrix>(stream, "test.mtx");
 }
 
-/// Bits, as 0 == -0 and NaN is not NaN.
+/// Compares bits, because 0 == -0 and because a NaN does not equal itself.
 template <class Matrix>
 void expect_same_bits(const Matrix& a, const Matrix& b) {
   ASSERT_EQ(a.numRows(), b.numRows());
@@ -46,7 +46,7 @@ void expect_same_bits(const Matrix& a, const Matrix& b) {
     ASSERT_EQ(std::memcmp(&va[i], &vb[i], sizeof(va[i])), 0) << va[i] << " and " << vb[i];
 }
 
-/// Values whose digits a careless writer loses.
+/// Values that need an exact printer: extreme, negative zero, and many digits.
 template <class Scalar>
 std::vector<Scalar> hard_values() {
   using Real = Filigree::Impl::real_t<Scalar>;
@@ -55,7 +55,7 @@ std::vector<Scalar> hard_values() {
                              Limits::lowest(), Limits::min(), Limits::denorm_min(),
                              std::nextafter(Real(1), Real(2)), Limits::infinity(), -Limits::infinity(),
                              Real(123456789.125), Real(1e22),
-                             // Half-way between two floats once it is read as a double.
+                             // Its shortest text, parsed as a double, is half-way between two floats.
                              Real(7.038531e-26f)};
   std::vector<Scalar> values;
   for (std::size_t i = 0; i < reals.size(); ++i)
@@ -101,7 +101,7 @@ TEST(WriteMatrixMarketFile, HasTheFewestDigits) {
             "%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 0.1 -1\n");
 }
 
-/// More than one piece a thread, and empty rows at its ends.
+/// Large enough for more than one piece per thread.
 TEST(WriteMatrixMarketFile, HoldsLargeMatrices) {
   const auto crs = device_crs(block_banded<double>(60000, 60000, 1));
   expect_same_bits(read_back<Crs<double>>(written(crs)), crs);
@@ -115,7 +115,7 @@ class WriteToFolder : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder); }
 };
 
-TEST_F(WriteToFolder, PlainAndGzipByTheName) {
+TEST_F(WriteToFolder, CompressesIfTheNameEndsInGz) {
   const auto crs = device_crs(block_banded<double>(500, 400, 1));
   const std::string plain = (folder / "a.mtx").string();
   const std::string gzip = (folder / "a.mtx.gz").string();
@@ -143,7 +143,7 @@ TEST_F(WriteToFolder, KeepsLinksAndWritesIntoPipes) {
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
 
-TEST_F(WriteToFolder, LeavesWhatWasThereWhereItFails) {
+TEST_F(WriteToFolder, LeavesExistingFilesUnchangedOnErrors) {
   const auto crs = device_crs(block_banded<double>(50, 40, 1));
   const auto refusal = [&](const std::filesystem::path& path) {
     try {
@@ -156,7 +156,7 @@ TEST_F(WriteToFolder, LeavesWhatWasThereWhereItFails) {
   const auto missing = folder / "missing" / "a.mtx";
   EXPECT_NE(refusal(missing).find("Filigree::write_matrix_market: " + missing.string() + ": cannot open"),
             std::string::npos);
-  // A folder has the name of the file: nothing can be renamed to it.
+  // The path is a folder, so a file cannot be renamed to it.
   std::filesystem::create_directories(folder / "b.mtx" / "kept");
   EXPECT_NE(refusal(folder / "b.mtx").find("cannot rename"), std::string::npos);
   EXPECT_TRUE(std::filesystem::is_directory(folder / "b.mtx" / "kept"));
@@ -169,7 +169,7 @@ TEST_F(WriteToFolder, LeavesWhatWasThereWhereItFails) {
   EXPECT_FALSE(std::filesystem::exists(folder / "c.mtx"));
 }
 
-TEST(WriteMatrixMarketFile, NamesABrokenStream) {
+TEST(WriteMatrixMarketFile, RefusesAStreamThatFails) {
   std::ostringstream stream;
   stream.setstate(std::ios::badbit);
   EXPECT_THROW(Filigree::write_matrix_market(stream, device_crs(scattered<double>(5, 5, 2))),

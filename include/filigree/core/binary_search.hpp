@@ -9,8 +9,8 @@
 namespace Filigree {
 namespace Impl {
 
-/// The first number from low to high - 1 for which holds(number) is true, or high. Where it holds for one
-/// number it must hold for those after it.
+/// The first number in [low, high) for which holds(number) is true, or high if there is none. If it is true
+/// for a number, it must be true for all larger ones. Binary search.
 template <class Predicate>
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_where(std::int64_t low, std::int64_t high,
                                                      const Predicate& holds) {
@@ -24,7 +24,8 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_where(std::int64_t low, std::int6
   return low;
 }
 
-/// The same where the number is probably near to low: looks at a few, in growing steps, before it searches.
+/// Like first_where(), but faster if the result is close to low. It tests numbers at growing distances from
+/// low before it starts a binary search.
 template <class Predicate>
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_where_galloping(std::int64_t low, std::int64_t high,
                                                                const Predicate& holds) {

@@ -8,25 +8,26 @@
 
 namespace Filigree {
 
-/// What every conversion from CRS takes; each format's options derive from it.
+/// The options of every conversion from CRS. The options of each format derive from it.
 struct ConvertOptions {
-  /// Checks the input first (row map starts at 0, does not fall and ends at the number of entries; columns
-  /// lie in the matrix) and throws std::invalid_argument with the first row that breaks a rule, one of the
-  /// row map before one of the columns. Costs one read of the row map and the entries. Without it such a
-  /// matrix is undefined behaviour.
+  /// If true, the CRS matrix is checked first: the row map must start at 0, must not decrease and must end at
+  /// the number of entries, and all column indices must lie in the matrix. If not, the conversion throws
+  /// std::invalid_argument that names the first row whose offsets are wrong, or else the first row with a
+  /// wrong column index. Cost: one read of the row map and the entries. If false, an invalid matrix is
+  /// undefined behaviour.
   bool check_input = true;
-  /// The most that the result may store, as a multiple of the bytes of the CRS matrix (values, entries, row
-  /// map). A result that would need more is refused with std::length_error before its values and columns are
-  /// allocated, unless it is smaller than never_refused_bytes.
+  /// The largest size of the result, as a multiple of the bytes of the CRS matrix (values, entries and row
+  /// map). If the result would be larger, the conversion throws std::length_error before it allocates values
+  /// and columns. A result of at most never_refused_bytes is always accepted.
   double max_storage_ratio = 3.0;
-  /// Padding to whole slices, shares and the like is large beside a matrix of ten entries, and no waste.
+  /// In a tiny matrix, padding to whole slices exceeds every ratio but wastes little memory.
   static constexpr double never_refused_bytes = 65536;
 };
 
-/// Options with a name: a member of the family of formats that they select.
+/// A variant of a format: options and a name for them.
 template <class Options>
 struct NamedOptions {
-  /// Empty stands for the name of the format.
+  /// The name. If it is empty, the variant has the name of the format.
   std::string name;
   Options options = {};
 };
@@ -42,19 +43,20 @@ struct VariantsOf<Options, std::void_t<decltype(Options::variants())>> {
 };
 }  // namespace Impl
 
-/// The members of the family of a format that are worth a comparison, the one of its default options first:
-/// what the static function variants() of its options gives, where they have one.
+/// The variants of a format that are worth comparing. The first has the default options. The list is the
+/// result of the static function Options::variants(). Without that function it is only the default options.
 template <class Options>
 std::vector<NamedOptions<Options>> variants_of() {
   return Impl::VariantsOf<Options>::list();
 }
 
-/// What refill takes.
+/// The options of refill().
 struct RefillOptions {
-  /// Checks first that the matrix can hold the CRS matrix in the places that it has, and throws
-  /// std::invalid_argument with the first row that differs, in its length before its columns, the matrix
-  /// untouched. Costs one read of both patterns and fences. Without it refill is one kernel and no fence, and
-  /// a CRS of another pattern leaves a matrix that is neither of both.
+  /// If true, refill() first checks that the matrix has the pattern of the CRS matrix; a dense format must
+  /// have an element for each entry. If the check fails, refill() throws std::invalid_argument that names the
+  /// first row of a different length, or else the first row with other columns, and leaves the matrix
+  /// unchanged. Cost: one read of both patterns and a fence. If false, refill() is one kernel without a
+  /// fence, and a CRS matrix of another pattern leaves wrong values without an error.
   bool check_pattern = true;
 };
 

@@ -8,7 +8,7 @@
 namespace Filigree {
 namespace Impl {
 
-/// Throws Exception with all parts printed one after the other.
+/// Throws an Exception whose text consists of all parts, printed with operator<<.
 template <class Exception, class... Parts>
 [[noreturn]] void fail(const Parts&... parts) {
   std::ostringstream text;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// All that depends on the version of Kokkos or Kokkos Kernels. No other file tests a version: what differs
-// gets a feature macro or a wrapper here. Supported are 3.4 (Debian 12 and 13) to 5.x; both are released
-// together under one number, so Kokkos' own is asked for both.
+// Differences between the versions of Kokkos and Kokkos Kernels. Supported are 3.4 (Debian 12 and 13) to 5.x.
+// Other files must not test a version: each difference has a feature macro in this file. Kokkos and Kokkos
+// Kernels are released together with equal version numbers, so KOKKOS_VERSION stands for both.
 #ifndef FILIGREE_CORE_KOKKOS_VERSIONS_HPP
 #define FILIGREE_CORE_KOKKOS_VERSIONS_HPP
 
@@ -12,35 +12,35 @@
 #error "Filigree needs Kokkos 3.4 or newer."
 #endif
 
-/// 1 where Kokkos Kernels has BsrMatrix and a product for it (3.6 and newer), else 0.
+/// 1 if Kokkos Kernels has BsrMatrix and a product for it (3.6 and newer), else 0.
 #if KOKKOS_VERSION >= 30600
 #define FILIGREE_HAS_BSR 1
 #else
 #define FILIGREE_HAS_BSR 0
 #endif
 
-/// 1 where KokkosSparse::spmv takes an execution space instance and an SPMVHandle (4.3 and newer), else 0.
+/// 1 if KokkosSparse::spmv takes an execution space instance and an SPMVHandle (4.3 and newer), else 0.
 #if KOKKOS_VERSION >= 40300
 #define FILIGREE_KOKKOS_KERNELS_TAKES_HANDLE 1
 #else
 #define FILIGREE_KOKKOS_KERNELS_TAKES_HANDLE 0
 #endif
 
-/// 1 where the host kernels of KokkosSparse::spmv take the conjugate of A in mode C (3.7 and newer), else 0.
+/// 1 if the host kernels of KokkosSparse::spmv conjugate A in mode C (3.7 and newer), else 0.
 #if KOKKOS_VERSION >= 30700
 #define FILIGREE_KOKKOS_KERNELS_CONJUGATES 1
 #else
 #define FILIGREE_KOKKOS_KERNELS_CONJUGATES 0
 #endif
 
-/// 1 where Kokkos has a sort for teams (4.0 and newer), 0 where Kokkos Kernels have it.
+/// 1 if Kokkos has a sort for teams (4.0 and newer), 0 if it is in Kokkos Kernels.
 #if __has_include(<Kokkos_NestedSort.hpp>)
 #define FILIGREE_KOKKOS_SORTS_IN_TEAMS 1
 #else
 #define FILIGREE_KOKKOS_SORTS_IN_TEAMS 0
 #endif
 
-/// 1 where Kokkos Kernels' reader of Matrix Market files is in KokkosSparse_IOUtils.hpp, 0 where it is in
+/// 1 if Kokkos Kernels declares its Matrix Market reader in KokkosSparse_IOUtils.hpp, 0 if it does so in
 /// KokkosKernels_IOUtils.hpp.
 #if __has_include(<KokkosSparse_IOUtils.hpp>)
 #define FILIGREE_KOKKOS_KERNELS_HAS_SPARSE_IO 1

@@ -9,7 +9,7 @@
 
 namespace Filigree {
 
-/// The types and the extents that the class of every format has. The parameters are those of
+/// Base class of all formats: member types and extents. It has the template parameters of
 /// KokkosSparse::CrsMatrix.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits, class SizeType>
 class MatrixBase {
@@ -22,15 +22,15 @@ class MatrixBase {
   using memory_space = typename Device::memory_space;
   using device_type = Kokkos::Device<execution_space, memory_space>;
 
-  /// Values.
+  /// The View type of values.
   using values_type = Kokkos::View<Scalar*, device_type, MemoryTraits>;
-  /// Column indices, and other numbers of rows or columns.
+  /// The View type of column indices and other row or column indices.
   using entries_type = Kokkos::View<Ordinal*, device_type, MemoryTraits>;
 
   KOKKOS_INLINE_FUNCTION Ordinal numRows() const { return m_num_rows; }
   KOKKOS_INLINE_FUNCTION Ordinal numCols() const { return m_num_cols; }
-  /// Entries of the CRS matrix, triplets or grid that the matrix was made from, duplicates and explicit zeros
-  /// included.
+  /// The number of entries of the CRS matrix, triplets or grid from which the matrix was built, including
+  /// duplicates and explicit zeros.
   KOKKOS_INLINE_FUNCTION SizeType nnz() const { return m_nnz; }
 
  protected:
@@ -47,7 +47,7 @@ class MatrixBase {
 
 namespace Impl {
 
-/// Bytes of the elements of some Views of rank 1.
+/// The total size in bytes of Views of rank 1.
 template <class... Views>
 std::size_t bytes_of(const Views&... views) {
   return ((views.extent(0) * sizeof(typename Views::value_type)) + ... + std::size_t(0));

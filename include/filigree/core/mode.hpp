@@ -10,16 +10,16 @@
 
 namespace Filigree {
 
-/// What op(A) is in y = beta*y + alpha*op(A)*x.
+/// The meaning of op(A) in y = beta*y + alpha*op(A)*x.
 enum class Mode : char {
   NoTranspose = 'N',        ///< A
   Transpose = 'T',          ///< transpose of A
-  Conjugate = 'C',          ///< complex conjugate of A; the same as N for real scalars
-  ConjugateTranspose = 'H'  ///< conjugate transpose of A; the same as T for real scalars
+  Conjugate = 'C',          ///< complex conjugate of A; equal to A for real scalars
+  ConjugateTranspose = 'H'  ///< conjugate transpose of A; equal to the transpose for real scalars
 };
 
-/// A mode as the caller of spmv may write it: a Mode, or the string "N", "T", "C" or "H" that
-/// KokkosSparse::spmv takes. Throws std::invalid_argument for any other string.
+/// The mode argument of spmv: a Mode, or the string "N", "T", "C" or "H" as in KokkosSparse::spmv. Any other
+/// string throws std::invalid_argument.
 class ModeArgument {
  public:
   ModeArgument(Mode mode) : m_mode(checked(std::string(1, static_cast<char>(mode)))) {}
@@ -38,17 +38,17 @@ class ModeArgument {
 };
 
 namespace Impl {
-/// Whether op(A) has the rows of A as its columns.
+/// Whether op(A) transposes A.
 constexpr bool is_transpose(Mode mode) {
   return mode == Mode::Transpose || mode == Mode::ConjugateTranspose;
 }
-/// Whether op(A) takes the conjugate of the values of A.
+/// Whether op(A) conjugates the values of A.
 constexpr bool is_conjugate(Mode mode) {
   return mode == Mode::Conjugate || mode == Mode::ConjugateTranspose;
 }
 
-/// Calls visit(transpose, conjugate) with the two as integral constants, for kernels that are compiled for
-/// each. Real scalars have no kernels for conjugates.
+/// Calls visit(transpose, conjugate) with std::true_type or std::false_type, so that a kernel can be compiled
+/// for each mode. For real scalars `conjugate` is always false, which avoids duplicate kernels.
 template <class Scalar, class Visit>
 void with_mode(Mode mode, const Visit& visit) {
   using complex = std::bool_constant<is_complex_v<Scalar>>;

@@ -9,9 +9,9 @@
 namespace Filigree {
 namespace Impl {
 
-/// 64 bits that look random and depend on `state` alone: one step of SplitMix64 (Steele, Lea and Flood 2014).
-/// Not Kokkos' generators, because those give each lane a sequence, and a matrix must not depend on which
-/// lane makes an entry.
+/// 64 pseudo-random bits that depend only on `state`: one step of SplitMix64 (Steele, Lea and Flood 2014).
+/// The generators of Kokkos have a sequence per lane, so a matrix would depend on which lane computes an
+/// entry.
 KOKKOS_INLINE_FUNCTION std::uint64_t random_bits(std::uint64_t state) {
   state += 0x9e3779b97f4a7c15u;
   state = (state ^ (state >> 30)) * 0xbf58476d1ce4e5b9u;

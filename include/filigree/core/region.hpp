@@ -14,7 +14,7 @@ inline std::string label(const char* what, const char* format) {
   return std::string("Filigree::") + what + "[" + format + "]";
 }
 
-/// A Kokkos Tools region that closes when it goes out of scope, so also when something throws.
+/// A Kokkos Tools region that ends when the object is destroyed, also if an exception is thrown.
 class ScopedRegion {
  public:
   explicit ScopedRegion(const std::string& name) { Kokkos::Profiling::pushRegion(name); }

@@ -10,6 +10,7 @@
 namespace Filigree {
 namespace Impl {
 
+/// Whether a scalar type is complex, and the type of its real part.
 template <class T>
 struct ScalarTraits {
   static constexpr bool is_complex = false;
@@ -21,7 +22,7 @@ struct ScalarTraits<Kokkos::complex<Real>> {
   using real_type = Real;
 };
 
-// On the host alone: for the factors alpha and beta.
+// On the host, alpha and beta may be std::complex.
 template <class Real>
 struct ScalarTraits<std::complex<Real>> {
   static constexpr bool is_complex = true;
@@ -33,15 +34,15 @@ constexpr bool is_complex_v = ScalarTraits<std::remove_cv_t<T>>::is_complex;
 template <class T>
 using real_t = typename ScalarTraits<std::remove_cv_t<T>>::real_type;
 
-/// The type that holds sums over products of all the given types: the wider of their real types, complex if
+/// The type for sums of products of the given types. It has the widest of their real types and is complex if
 /// one of them is.
 template <class... Ts>
 using wider_t =
     std::conditional_t<(is_complex_v<Ts> || ...), Kokkos::complex<std::common_type_t<real_t<Ts>...>>,
                        std::common_type_t<real_t<Ts>...>>;
 
-/// value in the precision of Wide, still real if it was real: a real factor must not gain an imaginary zero,
-/// which would turn an Inf of the other factor into NaN.
+/// Converts a value to the precision of Wide. A real value stays real, because an imaginary part of zero
+/// would turn an Inf in the other factor of a product into NaN.
 template <class Wide, class T>
 KOKKOS_FORCEINLINE_FUNCTION auto widen(const T& value) {
   if constexpr (is_complex_v<T>)
@@ -50,7 +51,7 @@ KOKKOS_FORCEINLINE_FUNCTION auto widen(const T& value) {
     return static_cast<real_t<Wide>>(value);
 }
 
-/// The complex conjugate where Conjugate is true, else value; real types are returned as they are.
+/// The complex conjugate of the value if Conjugate is true, else the value. Real values do not change.
 template <bool Conjugate, class T>
 KOKKOS_FORCEINLINE_FUNCTION T conjugate_if(const T& value) {
   if constexpr (Conjugate && is_complex_v<T>)
@@ -59,7 +60,7 @@ KOKKOS_FORCEINLINE_FUNCTION T conjugate_if(const T& value) {
     return value;
 }
 
-/// value as the result type; a complex value into a real type is a mistake that does not compile.
+/// Casts a value to another scalar type. A cast from complex to real does not compile.
 template <class To, class From>
 KOKKOS_FORCEINLINE_FUNCTION To convert_scalar(const From& value) {
   if constexpr (is_complex_v<To> && is_complex_v<From>)
@@ -70,8 +71,8 @@ KOKKOS_FORCEINLINE_FUNCTION To convert_scalar(const From& value) {
     return static_cast<To>(value);
 }
 
-/// factor * value, where a factor without imaginary part multiplies as a real number: alpha = 1 must not turn
-/// an Inf in one part of a sum into NaN in the other.
+/// factor * value. A factor with imaginary part zero multiplies as a real number, because alpha = 1 must not
+/// turn an Inf in one part of a sum into NaN in the other part.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T times(const T& factor, const T& value) {
   if constexpr (is_complex_v<T>)
@@ -81,8 +82,8 @@ KOKKOS_FORCEINLINE_FUNCTION T times(const T& factor, const T& value) {
     return factor * value;
 }
 
-/// *target += value without a lost update. A complex number is added part by part: sums of the parts do not
-/// depend on each other, and a pair of small atomics is far faster than a lock for 16 bytes.
+/// Adds a value to *target atomically. The real and the imaginary part of a complex number are added
+/// separately, because two small atomics are faster than a lock for 16 bytes.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void atomic_add(T* target, const T& value) {
   if constexpr (is_complex_v<T>) {

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_GRID_STENCIL_HPP
+#define FILIGREE_GRID_STENCIL_HPP
+
+#include <array>
+#include <vector>
+
+namespace Filigree {
+
+/// The points of a stencil: the distances in x, y and z from a cell to the cells that it is coupled with.
+struct Stencil {
+  std::vector<std::array<int, 3>> points;
+
+  /// All points at a distance of at most `reach` along each of the first `dimensions` axes.
+  static Stencil box(int dimensions, int reach = 1) {
+    Stencil stencil;
+    for (int z = dimensions > 2 ? -reach : 0; z <= (dimensions > 2 ? reach : 0); ++z)
+      for (int y = dimensions > 1 ? -reach : 0; y <= (dimensions > 1 ? reach : 0); ++y)
+        for (int x = -reach; x <= reach; ++x)
+          stencil.points.push_back({x, y, z});
+    return stencil;
+  }
+  /// 1-D: the cell and its two neighbours.
+  static Stencil three_point() { return box(1); }
+  /// 2-D: the cell and its four neighbours.
+  static Stencil five_point() { return {{{0, -1, 0}, {-1, 0, 0}, {0, 0, 0}, {1, 0, 0}, {0, 1, 0}}}; }
+  /// 2-D: the cell and the eight cells around it.
+  static Stencil nine_point() { return box(2); }
+  /// 3-D: the cell and its six neighbours.
+  static Stencil seven_point() {
+    return {{{0, 0, -1}, {0, -1, 0}, {-1, 0, 0}, {0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+  }
+  /// 3-D: the cell and the 26 cells around it.
+  static Stencil twenty_seven_point() { return box(3); }
+};
+
+/// What a stencil point stands for if it lies outside the grid along an axis.
+enum class BoundaryRule {
+  drop,     ///< nothing: the point is left out
+  wrap,     ///< the cell at the other end of the axis: the grid is periodic
+  clamp,    ///< the nearest cell of the grid
+  constant  ///< a cell whose unknowns have a known value: the point contributes to the right-hand side
+};
+
+/// The rule of an axis, and the known values beyond its low and high end for BoundaryRule::constant.
+struct Boundary {
+  BoundaryRule rule = BoundaryRule::drop;
+  double low = 0;
+  double high = 0;
+
+  static Boundary drop() { return {}; }
+  static Boundary wrap() { return {BoundaryRule::wrap, 0, 0}; }
+  static Boundary clamp() { return {BoundaryRule::clamp, 0, 0}; }
+  static Boundary constant(double low, double high) { return {BoundaryRule::constant, low, high}; }
+};
+
+/// The rules of the axes x, y and z.
+using Boundaries = std::array<Boundary, 3>;
+
+}  // namespace Filigree
+
+#endif

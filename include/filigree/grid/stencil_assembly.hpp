@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef FILIGREE_GRID_STENCIL_ASSEMBLY_HPP
+#define FILIGREE_GRID_STENCIL_ASSEMBLY_HPP
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <type_traits>
+
+#include "filigree/core/region.hpp"
+#include "filigree/core/scalar.hpp"
+#include "filigree/grid/stencil_pattern.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// The kernels of StencilProblem. One lane works on one row.
+template <class ExecutionSpace, class Device, class Scalar, class Ordinal, class SizeType, class Coefficients>
+struct StencilAssembly {
+  using execution_space = ExecutionSpace;
+  struct Count {};
+  struct FillCrs {};
+  struct FillCds {};
+  struct FillRightHandSide {};
+
+  Kokkos::View<int* [3], Kokkos::LayoutRight, Device> points;
+  StencilGrid grid;
+  /// All neighbours of a cell lie in the grid if it is at least this far from both ends of each axis.
+  int reach[3] = {0, 0, 0};
+  int dof;
+  Coefficients coefficients;
+  // Set by build_crs().
+  SizeType* crs_row_map = nullptr;
+  Ordinal* crs_entries = nullptr;
+  Scalar* crs_values = nullptr;
+  // Set by StencilProblem::cds().
+  Scalar* cds_values = nullptr;
+  Ordinal* cds_offsets = nullptr;
+  // Set by StencilProblem::right_hand_side().
+  Scalar* right_hand_side = nullptr;
+
+  /// Copies the points to the device and fences exec.
+  StencilAssembly(const ExecutionSpace& exec, const StencilPattern& pattern,
+                  const Coefficients& coefficients_)
+      : points(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("points", "grid")),
+               pattern.points.size()),
+        grid(pattern.grid),
+        dof(pattern.dof),
+        coefficients(coefficients_) {
+    auto host_points = Kokkos::create_mirror_view(points);
+    for (std::size_t p = 0; p < pattern.points.size(); ++p)
+      for (int axis = 0; axis < 3; ++axis) {
+        const int distance = pattern.points[p][static_cast<std::size_t>(axis)];
+        host_points(p, axis) = distance;
+        reach[axis] = std::max(reach[axis], std::abs(distance));
+      }
+    Kokkos::deep_copy(exec, points, host_points);
+    // The copy must end before the mirror View is destroyed.
+    exec.fence();
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION int point_count() const { return static_cast<int>(points.extent(0)); }
+  KOKKOS_FORCEINLINE_FUNCTION void locate(std::int64_t cell, std::int64_t (&coordinates)[3]) const {
+    coordinates[0] = cell % grid.cells[0];
+    coordinates[1] = cell / grid.cells[0] % grid.cells[1];
+    coordinates[2] = cell / grid.cells[0] / grid.cells[1];
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_inner(const std::int64_t (&coordinates)[3]) const {
+    for (int axis = 0; axis < 3; ++axis)
+      if (coordinates[axis] < reach[axis] || coordinates[axis] >= grid.cells[axis] - reach[axis])
+        return false;
+    return true;
+  }
+
+  /// Calls visit(neighbour, coefficient) once for each neighbour of a cell, in ascending order.
+  /// coefficient(i, j) is the value in row i of the cell and column j of the neighbour.
+  template <class Visit>
+  KOKKOS_INLINE_FUNCTION void for_each_neighbour(std::int64_t cell, const Visit& visit) const {
+    std::int64_t coordinates[3];
+    locate(cell, coordinates);
+    bool outside = false;
+    double value = 0;
+    if (is_inner(coordinates)) {
+      // The points are sorted, so their cells are in ascending order.
+      for (int p = 0; p < point_count(); ++p) {
+        const std::int64_t neighbour = grid.neighbour(coordinates, &points(p, 0), outside, value);
+        visit(neighbour, [&](int i, int j) { return coefficients(cell, neighbour, i, j); });
+      }
+      return;
+    }
+    // Near the ends of the grid several points may stand for one cell, and the cells may be in any order.
+    for (std::int64_t last = -1;;) {
+      std::int64_t next = -1;
+      for (int p = 0; p < point_count(); ++p) {
+        const std::int64_t neighbour = grid.neighbour(coordinates, &points(p, 0), outside, value);
+        if (neighbour > last && (next < 0 || neighbour < next)) next = neighbour;
+      }
+      if (next < 0) return;
+      visit(next, [&](int i, int j) {
+        std::decay_t<decltype(coefficients(cell, next, i, j))> sum(0);
+        for (int p = 0; p < point_count(); ++p)
+          if (grid.neighbour(coordinates, &points(p, 0), outside, value) == next)
+            sum += coefficients(cell, outside ? -1 : next, i, j);
+        return sum;
+      });
+      last = next;
+    }
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(Count, const std::int64_t row) const {
+    SizeType count = 0;
+    for_each_neighbour(row / dof, [&](std::int64_t, const auto&) { count += static_cast<SizeType>(dof); });
+    crs_row_map[row] = count;
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(FillCrs, const std::int64_t row) const {
+    const std::int64_t cell = row / dof;
+    const int i = static_cast<int>(row - cell * dof);
+    std::int64_t position = static_cast<std::int64_t>(crs_row_map[row]);
+    for_each_neighbour(cell, [&](std::int64_t neighbour, const auto& coefficient) {
+      for (int j = 0; j < dof; ++j, ++position) {
+        crs_entries[position] = static_cast<Ordinal>(neighbour * dof + j);
+        crs_values[position] = convert_scalar<Scalar>(coefficient(i, j));
+      }
+    });
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(FillCds, const std::int64_t row) const {
+    const std::int64_t rows = grid.cells[0] * grid.cells[1] * grid.cells[2] * dof;
+    const std::int64_t cell = row / dof;
+    const int i = static_cast<int>(row - cell * dof);
+    std::int64_t d = 0;
+    for_each_neighbour(cell, [&](std::int64_t neighbour, const auto& coefficient) {
+      while (static_cast<std::int64_t>(cds_offsets[d]) < neighbour - cell)
+        ++d;
+      for (int j = 0; j < dof; ++j)
+        cds_values[(d * dof + j) * rows + row] = convert_scalar<Scalar>(coefficient(i, j));
+    });
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(FillRightHandSide, const std::int64_t row) const {
+    const std::int64_t cell = row / dof;
+    const int i = static_cast<int>(row - cell * dof);
+    std::int64_t coordinates[3];
+    locate(cell, coordinates);
+    std::decay_t<decltype(coefficients(cell, cell, i, i) * 1.0)> sum(0);
+    for (int p = 0; p < point_count(); ++p) {
+      bool outside = false;
+      double value = 0;
+      if (grid.neighbour(coordinates, &points(p, 0), outside, value) != StencilGrid::known_value) continue;
+      for (int j = 0; j < dof; ++j)
+        sum -= coefficients(cell, -1, i, j) * value;
+    }
+    right_hand_side[row] = convert_scalar<Scalar>(sum);
+  }
+};
+
+}  // namespace Impl
+}  // namespace Filigree
+
+#endif
