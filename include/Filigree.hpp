@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Includes all public headers of Filigree.
-#ifndef FILIGREE_HPP
-#define FILIGREE_HPP
+#pragma once
 
 #include "filigree/convert.hpp"
 #include "filigree/formats.hpp"
@@ -11,5 +10,3 @@
 #include "filigree/spmv.hpp"
 #include "filigree/tune/ellr_t_model.hpp"
 #include "filigree/tune/optimize.hpp"
-
-#endif

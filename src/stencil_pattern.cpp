@@ -7,8 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 StencilPattern::StencilPattern(const std::array<std::int64_t, 3>& cells, const Stencil& stencil, int dof_,
                                const Boundaries& boundaries)
@@ -91,5 +90,4 @@ void StencilPattern::count_blocks_and_diagonals() {
   block_offsets.assign(offsets.begin(), offsets.end());
 }
 
-}  // namespace Impl
-}  // namespace Filigree
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CONVERT_HPP
-#define FILIGREE_CONVERT_HPP
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -192,5 +191,3 @@ void refill(const Matrix& A, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
 }
 
 }  // namespace Filigree
-
-#endif

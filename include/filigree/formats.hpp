@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The one list of formats. The typed tests, the perf programs and AnyMatrix go through it.
-#ifndef FILIGREE_FORMATS_HPP
-#define FILIGREE_FORMATS_HPP
+#pragma once
 
 #include "filigree/formats/bell/bell_convert.hpp"
 #include "filigree/formats/bell/bell_matrix.hpp"
@@ -92,5 +91,3 @@ void set_block_size(Options& options, int block_size) {
 }  // namespace Impl
 
 }  // namespace Filigree
-
-#endif

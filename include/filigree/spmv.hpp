@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_SPMV_HPP
-#define FILIGREE_SPMV_HPP
+#pragma once
 
 #include <string>
 #include <type_traits>
@@ -150,5 +149,3 @@ void spmv(const ModeArgument& mode, const Alpha& alpha, const Matrix& A, const X
 }
 
 }  // namespace Filigree
-
-#endif

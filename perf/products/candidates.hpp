@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_PERF_PRODUCTS_CANDIDATES_HPP
-#define FILIGREE_PERF_PRODUCTS_CANDIDATES_HPP
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -23,9 +22,9 @@ struct Candidate {
   double max_rel_error = 0;       ///< largest error of y, see SpmvProblem::check
   double conversion_seconds = 0;  ///< median of a conversion from CRS with its checks; freeing the matrix is
                                   ///< not included
-  double refill_seconds = 0;     ///< median of a refill without the check of the pattern
-  std::string picked;            ///< name of the format that optimize() picked, only for "auto"
-  double predicted_seconds = 0;  ///< prediction of the byte model for that format
+  double refill_seconds = 0;      ///< median of a refill without the check of the pattern
+  std::string picked;             ///< name of the format that optimize() picked, only for "auto"
+  double predicted_seconds = 0;   ///< prediction of the byte model for that format
 };
 
 /// Selects candidates and what to do with them.
@@ -51,5 +50,3 @@ void for_each_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, con
                         const std::function<void(const Candidate&)>& visit);
 
 }  // namespace FiligreePerf
-
-#endif

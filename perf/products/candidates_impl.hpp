@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_PERF_PRODUCTS_CANDIDATES_IMPL_HPP
-#define FILIGREE_PERF_PRODUCTS_CANDIDATES_IMPL_HPP
+#pragma once
 
 #include <optional>
 
@@ -141,5 +140,3 @@ void for_each_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, con
 }
 
 }  // namespace FiligreePerf
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Products of cuSPARSE through its generic interface. Each is prepared with cusparseSpMV_preprocess.
-#ifndef FILIGREE_PERF_PRODUCTS_CUSPARSE_HPP
-#define FILIGREE_PERF_PRODUCTS_CUSPARSE_HPP
+#pragma once
 #ifdef FILIGREE_PERF_HAS_CUSPARSE
 
 #include <cusparse.h>
@@ -149,5 +148,4 @@ class CusparseProduct {
 
 }  // namespace FiligreePerf
 
-#endif
 #endif

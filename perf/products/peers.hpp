@@ -2,8 +2,7 @@
 //
 // The peers, that is products of other libraries: Kokkos Kernels' merge kernel and, if the build has it,
 // cuSPARSE. Kokkos Kernels' CRS and BSR products are measured as the formats crs and bsr.
-#ifndef FILIGREE_PERF_PRODUCTS_PEERS_HPP
-#define FILIGREE_PERF_PRODUCTS_PEERS_HPP
+#pragma once
 
 #include <functional>
 #include <memory>
@@ -70,5 +69,3 @@ std::vector<Peer<Scalar>> peers() {
 }
 
 }  // namespace FiligreePerf
-
-#endif

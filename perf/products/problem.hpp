@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_PERF_PRODUCTS_PROBLEM_HPP
-#define FILIGREE_PERF_PRODUCTS_PROBLEM_HPP
+#pragma once
 
 #include <algorithm>
 #include <cmath>
@@ -149,5 +148,3 @@ extern template class SpmvProblem<Kokkos::complex<float>>;
 extern template class SpmvProblem<Kokkos::complex<double>>;
 
 }  // namespace FiligreePerf
-
-#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_PERF_SPMV_MEASURE_HPP
-#define FILIGREE_PERF_SPMV_MEASURE_HPP
+#pragma once
 
 #include <benchmark/benchmark.h>
 
@@ -125,5 +124,3 @@ std::vector<Result> measure(const Options& options) {
 }
 
 }  // namespace FiligreePerf
-
-#endif

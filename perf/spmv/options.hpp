@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_PERF_SPMV_OPTIONS_HPP
-#define FILIGREE_PERF_SPMV_OPTIONS_HPP
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -32,5 +31,3 @@ struct Options {
 };
 
 }  // namespace FiligreePerf
-
-#endif

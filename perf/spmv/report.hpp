@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_PERF_SPMV_REPORT_HPP
-#define FILIGREE_PERF_SPMV_REPORT_HPP
+#pragma once
 
 #include <ostream>
 #include <string>
@@ -32,5 +31,3 @@ struct Result {
 void print_table(std::ostream& out, std::vector<Result> results);
 
 }  // namespace FiligreePerf
-
-#endif

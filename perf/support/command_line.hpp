@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The parts of the command line that the programs of perf/ have in common.
-#ifndef FILIGREE_PERF_SUPPORT_COMMAND_LINE_HPP
-#define FILIGREE_PERF_SUPPORT_COMMAND_LINE_HPP
+#pragma once
 
 #include <cstdint>
 #include <filesystem>
@@ -66,5 +65,3 @@ struct GridOptions {
 };
 
 }  // namespace FiligreePerf
-
-#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_PERF_SUPPORT_GENERATED_HPP
-#define FILIGREE_PERF_SUPPORT_GENERATED_HPP
+#pragma once
 
 #include <cmath>
 #include <cstdint>
@@ -79,5 +78,3 @@ Crs random_matrix(std::int64_t rows, std::int64_t columns, const Length& length)
 }
 
 }  // namespace FiligreePerf
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The matrices that the programs of perf/ measure: files and generated matrices.
-#ifndef FILIGREE_PERF_SUPPORT_NAMED_MATRIX_HPP
-#define FILIGREE_PERF_SUPPORT_NAMED_MATRIX_HPP
+#pragma once
 
 #include <algorithm>
 #include <cmath>
@@ -108,5 +107,3 @@ std::vector<NamedMatrix<Crs>> long_row_matrices() {
 }
 
 }  // namespace FiligreePerf
-
-#endif

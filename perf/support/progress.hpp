@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_PERF_SUPPORT_PROGRESS_HPP
-#define FILIGREE_PERF_SUPPORT_PROGRESS_HPP
+#pragma once
 
 #include <chrono>
 #include <condition_variable>
@@ -38,5 +37,3 @@ class Progress {
 };
 
 }  // namespace FiligreePerf
-
-#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_PERF_SUPPORT_REPEAT_HPP
-#define FILIGREE_PERF_SUPPORT_REPEAT_HPP
+#pragma once
 
 #include <cstdint>
 #include <limits>
@@ -64,5 +63,3 @@ Crs repeated(const Crs& crs, std::int64_t times) {
 }
 
 }  // namespace FiligreePerf
-
-#endif

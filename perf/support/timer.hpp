@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_PERF_SUPPORT_TIMER_HPP
-#define FILIGREE_PERF_SUPPORT_TIMER_HPP
+#pragma once
 
 #include <algorithm>
 #include <array>
@@ -183,5 +182,3 @@ std::array<double, 2> median_seconds_in_turns(const ExecutionSpace& exec, const 
 }
 
 }  // namespace FiligreePerf
-
-#endif

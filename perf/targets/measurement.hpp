@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_PERF_TARGETS_MEASUREMENT_HPP
-#define FILIGREE_PERF_TARGETS_MEASUREMENT_HPP
+#pragma once
 
 #include <algorithm>
 #include <iomanip>
@@ -97,5 +96,3 @@ Measurement measure_problem(Report& report, const std::string& name,
 }
 
 }  // namespace FiligreePerf
-
-#endif

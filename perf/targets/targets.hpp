@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_PERF_TARGETS_TARGETS_HPP
-#define FILIGREE_PERF_TARGETS_TARGETS_HPP
+#pragma once
 
 #include <cmath>
 #include <limits>
@@ -52,5 +51,3 @@ inline double geometric_mean(const std::vector<double>& values) {
 }
 
 }  // namespace FiligreePerf
-
-#endif

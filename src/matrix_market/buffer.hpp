@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_SRC_MATRIX_MARKET_BUFFER_HPP
-#define FILIGREE_SRC_MATRIX_MARKET_BUFFER_HPP
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -70,5 +69,3 @@ Kokkos::View<T*, Kokkos::HostSpace> host_array(const char* label, std::int64_t s
 }
 
 }  // namespace Filigree::Impl::MatrixMarket
-
-#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_SRC_MATRIX_MARKET_BYTE_SOURCE_HPP
-#define FILIGREE_SRC_MATRIX_MARKET_BYTE_SOURCE_HPP
+#pragma once
 
 #include <cstddef>
 #include <iosfwd>
@@ -42,5 +41,3 @@ bool is_gzip(const char* begin, const char* end);
 Buffer inflate_gzip(const char* begin, const char* end, const std::string& name);
 
 }  // namespace Filigree::Impl::MatrixMarket
-
-#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_SRC_MATRIX_MARKET_ENTRIES_HPP
-#define FILIGREE_SRC_MATRIX_MARKET_ENTRIES_HPP
+#pragma once
 
 #include <algorithm>
 #include <cmath>
@@ -176,5 +175,3 @@ class EntryReader {
 };
 
 }  // namespace Filigree::Impl::MatrixMarket
-
-#endif

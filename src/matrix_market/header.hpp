@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_SRC_MATRIX_MARKET_HEADER_HPP
-#define FILIGREE_SRC_MATRIX_MARKET_HEADER_HPP
+#pragma once
 
 #include <cstdint>
 #include <filigree/io/matrix_market.hpp>
@@ -44,5 +43,3 @@ Header read_header(const Text& text, const MatrixMarketOptions& options, const M
                    bool real_target);
 
 }  // namespace Filigree::Impl::MatrixMarket
-
-#endif

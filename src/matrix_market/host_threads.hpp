@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_SRC_MATRIX_MARKET_HOST_THREADS_HPP
-#define FILIGREE_SRC_MATRIX_MARKET_HOST_THREADS_HPP
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -34,5 +33,3 @@ bool run_on_host_threads(const char* label, std::int64_t count, const Task& task
 }
 
 }  // namespace Filigree::Impl::MatrixMarket
-
-#endif

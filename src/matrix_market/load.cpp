@@ -8,8 +8,7 @@
 #include "byte_source.hpp"
 #include "matrix_reader.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 namespace {
 
@@ -76,5 +75,4 @@ FILIGREE_INSTANTIATE(double, std::int64_t)
 FILIGREE_INSTANTIATE(Kokkos::complex<float>, std::int64_t)
 FILIGREE_INSTANTIATE(Kokkos::complex<double>, std::int64_t)
 
-}  // namespace Impl
-}  // namespace Filigree
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_SRC_MATRIX_MARKET_MATRIX_READER_HPP
-#define FILIGREE_SRC_MATRIX_MARKET_MATRIX_READER_HPP
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -150,5 +149,3 @@ MatrixMarketCrs<Scalar, Ordinal> read_matrix(const Text& text, const MatrixMarke
 }
 
 }  // namespace Filigree::Impl::MatrixMarket
-
-#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_SRC_MATRIX_MARKET_MERGING_HPP
-#define FILIGREE_SRC_MATRIX_MARKET_MERGING_HPP
+#pragma once
 
 #include <algorithm>
 #include <cmath>
@@ -190,5 +189,3 @@ void sort_and_merge(const EntryReader<Scalar>& reader, const MatrixMarketOptions
 }
 
 }  // namespace Filigree::Impl::MatrixMarket
-
-#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_SRC_MATRIX_MARKET_NUMBERS_HPP
-#define FILIGREE_SRC_MATRIX_MARKET_NUMBERS_HPP
+#pragma once
 
 #include <algorithm>
 #include <charconv>
@@ -153,5 +152,3 @@ inline ParseResult parse_real(const char*& p, const char* end, double& value) {
 }
 
 }  // namespace Filigree::Impl::MatrixMarket
-
-#endif

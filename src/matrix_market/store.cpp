@@ -15,8 +15,7 @@
 #include "buffer.hpp"
 #include "host_threads.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 namespace {
 
 /// An upper bound of the characters of a number: the shortest form of a double, or an index.
@@ -166,5 +165,4 @@ FILIGREE_INSTANTIATE(double, std::int64_t)
 FILIGREE_INSTANTIATE(Kokkos::complex<float>, std::int64_t)
 FILIGREE_INSTANTIATE(Kokkos::complex<double>, std::int64_t)
 
-}  // namespace Impl
-}  // namespace Filigree
+}  // namespace Filigree::Impl

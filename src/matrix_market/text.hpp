@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_SRC_MATRIX_MARKET_TEXT_HPP
-#define FILIGREE_SRC_MATRIX_MARKET_TEXT_HPP
+#pragma once
 
 #include <cstdint>
 #include <cstring>
@@ -72,5 +71,3 @@ struct Text {
 };
 
 }  // namespace Filigree::Impl::MatrixMarket
-
-#endif

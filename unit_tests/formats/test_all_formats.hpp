@@ -2,8 +2,7 @@
 //
 // Tests of the product that every format must pass. There is one .cpp file per scalar type that instantiates
 // them.
-#ifndef FILIGREE_TEST_ALL_FORMATS_HPP
-#define FILIGREE_TEST_ALL_FORMATS_HPP
+#pragma once
 
 #include "../support/formats.hpp"
 #include "../support/product.hpp"
@@ -21,8 +20,8 @@ class AllFormats : public testing::Test {
     return multiplies<typename Case::Layout>(A, host, product);
   }
 
-  /// Expects correct products of all variants of the format, in every mode, for x and y of rank 1 and of
-  /// rank 2 with several numbers of columns.
+  /// Expects correct products of all variants of the format, in every mode, for x and y of rank 1 and of rank
+  /// 2 with several numbers of columns.
   static void expect_correct(const std::string& name, const HostMatrix<Scalar>& host, int block_size = 1) {
     std::vector<std::pair<std::string, Matrix>> variants;
     for_each_variant<Case>(host, block_size, [&](const std::string& variant, const Matrix& A) {
@@ -172,5 +171,3 @@ REGISTER_TYPED_TEST_SUITE_P(AllFormats, MultipliesInEveryModeWithEveryRankAndFac
                             ModeNGivesTheSameBitsOnEveryRun);
 
 }  // namespace FiligreeTest
-
-#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_TEST_ERRORS_HPP
-#define FILIGREE_TEST_ERRORS_HPP
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -30,5 +29,3 @@ inline testing::AssertionResult holds(const std::string& text, const std::vector
 }
 
 }  // namespace FiligreeTest
-
-#endif

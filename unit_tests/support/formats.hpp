@@ -2,8 +2,7 @@
 //
 // Support for typed tests over Filigree::AllFormats: lists of types, conversions with test options, and the
 // properties in which formats differ.
-#ifndef FILIGREE_TEST_FORMATS_HPP
-#define FILIGREE_TEST_FORMATS_HPP
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -207,5 +206,3 @@ template <class Case>
 constexpr bool is_kokkos_kernels_v = Filigree::Impl::is_kokkos_kernels_matrix_v<typename Case::Matrix>;
 
 }  // namespace FiligreeTest
-
-#endif

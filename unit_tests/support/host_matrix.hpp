@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Matrices and vectors on the host. Tests make them, copy them to the device and compare results with them.
-#ifndef FILIGREE_TEST_HOST_MATRIX_HPP
-#define FILIGREE_TEST_HOST_MATRIX_HPP
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -283,5 +282,3 @@ std::vector<NamedMatrix<Scalar>> all_shapes() {
 }
 
 }  // namespace FiligreeTest
-
-#endif

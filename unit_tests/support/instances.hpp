@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_TEST_INSTANCES_HPP
-#define FILIGREE_TEST_INSTANCES_HPP
+#pragma once
 
 #include <array>
 #include <Kokkos_Core.hpp>
@@ -31,5 +30,3 @@ inline ExecutionSpace another_instance() {
 }
 
 }  // namespace FiligreeTest
-
-#endif

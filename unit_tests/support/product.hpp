@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Products on the device, compared with a reference in long double that has an error bound per element.
-#ifndef FILIGREE_TEST_PRODUCT_HPP
-#define FILIGREE_TEST_PRODUCT_HPP
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -248,5 +247,3 @@ void expect_products(const Matrix& A, const HostMatrix<double>& host) {
 }
 
 }  // namespace FiligreeTest
-
-#endif

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Records the kernels, regions, allocations and fences of Kokkos through the hooks of Kokkos Tools.
-#ifndef FILIGREE_TEST_TOOLS_HPP
-#define FILIGREE_TEST_TOOLS_HPP
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -94,5 +93,3 @@ class KokkosRecorder {
 };
 
 }  // namespace FiligreeTest
-
-#endif

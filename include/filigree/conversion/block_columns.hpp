@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CONVERSION_BLOCK_COLUMNS_HPP
-#define FILIGREE_CONVERSION_BLOCK_COLUMNS_HPP
+#pragma once
 
 #include <cstdint>
 
 #include "filigree/conversion/check_crs.hpp"
 #include "filigree/core/binary_search.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Finds the b x b blocks of a CRS matrix that have an entry, block row by block row.
 template <class Views>
@@ -62,7 +60,4 @@ struct BlockColumns {
   }
 };
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

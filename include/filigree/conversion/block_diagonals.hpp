@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CONVERSION_BLOCK_DIAGONALS_HPP
-#define FILIGREE_CONVERSION_BLOCK_DIAGONALS_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -9,8 +8,7 @@
 #include "filigree/core/launch.hpp"
 #include "filigree/core/region.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The kernels that find the block diagonals with an entry. Mark sets the flag of each such diagonal, Count
 /// counts the flags that are set, and List writes the offsets of their diagonals in ascending order. Flag j
@@ -99,7 +97,4 @@ FoundDiagonals<ExecutionSpace, Crs> find_diagonals(const ExecutionSpace& exec, c
   return found;
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

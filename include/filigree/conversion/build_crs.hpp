@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CONVERSION_BUILD_CRS_HPP
-#define FILIGREE_CONVERSION_BUILD_CRS_HPP
+#pragma once
 
 #include <string>
 
@@ -9,8 +8,7 @@
 #include "filigree/core/launch.hpp"
 #include "filigree/core/region.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Replaces each element by the sum of all elements before it, for a parallel_scan over them. It turns the
 /// row lengths of a matrix into its row map. Not Kokkos::Experimental::exclusive_scan, which is missing
@@ -33,8 +31,8 @@ struct ExclusiveSum {
 ///
 /// Tagged CountTag, it is called with 0 to counts - 1 and writes the length of each row to crs_row_map[row].
 /// Tagged FillTag, it is called with 0 to fills - 1 and writes the entries of all rows to crs_entries and
-/// crs_values. By then crs_row_map holds the row map. Neither range needs to be the range of the rows.
-/// Fences exec to read the number of entries.
+/// crs_values. By then crs_row_map holds the row map. Neither range needs to be the range of the rows. Fences
+/// exec to read the number of entries.
 template <class Crs, class CountTag, class FillTag, class ExecutionSpace, class Work>
 Crs build_crs(const ExecutionSpace& exec, const char* format, typename Crs::non_const_ordinal_type rows,
               typename Crs::non_const_ordinal_type columns, Work work, std::int64_t counts,
@@ -70,7 +68,4 @@ Crs build_crs(const ExecutionSpace& exec, const char* format, typename Crs::non_
   return build_crs<Crs, CountTag, FillTag>(exec, format, rows, columns, work, count, count);
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CONVERSION_CHECK_CRS_HPP
-#define FILIGREE_CONVERSION_CHECK_CRS_HPP
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -12,8 +11,7 @@
 #include "filigree/core/error.hpp"
 #include "filigree/core/launch.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Finds the first fault of a CRS matrix, as the minimum of a reduction. A fault in the row map is numbered
 /// by its row: the entries of the row end before they begin, or lie outside of the entries of the matrix, or
@@ -130,7 +128,4 @@ void check_storage(const char* function, double elements, double bytes, const Cr
                           "); options.max_storage_ratio allows ", options.max_storage_ratio, ".");
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CONVERSION_CHECK_LANES_HPP
-#define FILIGREE_CONVERSION_CHECK_LANES_HPP
+#pragma once
 
 #include "filigree/core/error.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Throws std::invalid_argument unless `lanes`, the option lanes_per_row, is 1, 2, 4, 8, 16 or 32. The
 /// message begins with `function`.
@@ -23,7 +21,4 @@ inline void check_lanes_per_team(const char* function, const char* what, int lan
                                 "; it must be a power of two from 32 to 1024.");
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CONVERSION_CRS_VIEWS_HPP
-#define FILIGREE_CONVERSION_CRS_VIEWS_HPP
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -8,8 +7,7 @@
 
 #include "filigree/core/kokkos_versions.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Raw pointers to the three Views of a CRS matrix, for kernels. The type does not depend on the device and
 /// the memory traits of the matrix.
@@ -50,7 +48,4 @@ double crs_bytes(const Crs& crs) {
          static_cast<double>(crs.graph.row_map.extent(0)) * sizeof(typename Crs::non_const_size_type);
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -16,8 +16,7 @@
 //                             calls visit(column, position) for the elements first to end - 1 of a row, by
 //                             ascending column. A padding element holds 0; its column may lie outside the
 //                             matrix (-1 in blocked ELL).
-#ifndef FILIGREE_CONVERSION_DENSE_COPY_HPP
-#define FILIGREE_CONVERSION_DENSE_COPY_HPP
+#pragma once
 
 #include <cstdint>
 #include <limits>
@@ -29,8 +28,7 @@
 #include "filigree/core/launch.hpp"
 #include "filigree/core/region.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Writes the values of a CRS matrix to the elements of a dense format, T lanes per row. Each lane takes an
 /// equal part of a row's elements and the CRS entries that belong to them. It writes each element once, zeros
@@ -276,7 +274,4 @@ Crs crs_of_dense(const ExecutionSpace& exec, const char* format, const Elements&
                                                                       Copy(elements, Crs()));
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

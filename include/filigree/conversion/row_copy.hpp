@@ -2,8 +2,7 @@
 //
 // Conversion, refill and conversion back to CRS for formats that keep each entry of a CRS matrix, in the
 // order of the CRS matrix. Their layouts (product/row_layout.hpp) say where they store the entries.
-#ifndef FILIGREE_CONVERSION_ROW_COPY_HPP
-#define FILIGREE_CONVERSION_ROW_COPY_HPP
+#pragma once
 
 #include <cstdint>
 #include <limits>
@@ -16,8 +15,7 @@
 #include "filigree/core/launch.hpp"
 #include "filigree/core/region.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The number of entries of stored row i without its padding. The padding of a lane always follows its
 /// entries.
@@ -239,7 +237,4 @@ Crs crs_of_rows(const ExecutionSpace& exec, const char* format, const Layout& la
       SlotStrip<ExecutionSpace>::strips(layout.slots()));
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CONVERSION_ROW_HISTOGRAM_HPP
-#define FILIGREE_CONVERSION_ROW_HISTOGRAM_HPP
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -8,12 +7,11 @@
 
 #include "filigree/conversion/row_lengths.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
-/// Counts for one lane of a histogram kernel. Equal bins that follow each other become one call of
-/// flush(bin, times), which adds `times` to the bin. So rows of one length cause few atomic additions to one
-/// address, which would wait for each other.
+/// Counts for one lane of a histogram kernel. Equal bins that follow each other become one call of flush(bin,
+/// times), which adds `times` to the bin. So rows of one length cause few atomic additions to one address,
+/// which would wait for each other.
 template <class Bin>
 struct RunLengthCounterOf {
   Bin last_bin = 0;
@@ -110,7 +108,4 @@ std::vector<std::int64_t> rows_reaching(const ExecutionSpace& exec, const char* 
   return reaching;
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

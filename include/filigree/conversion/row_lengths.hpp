@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The row lengths of a CRS matrix, from which formats take their widths.
-#ifndef FILIGREE_CONVERSION_ROW_LENGTHS_HPP
-#define FILIGREE_CONVERSION_ROW_LENGTHS_HPP
+#pragma once
 
 #include <cstdint>
 #include <ostream>
@@ -11,8 +10,7 @@
 #include "filigree/core/launch.hpp"
 #include "filigree/core/region.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The length of the longest row, as a maximum over the rows.
 template <class ExecutionSpace, class Views>
@@ -68,7 +66,4 @@ void copy_row_lengths(const ExecutionSpace& exec, const char* format, const Crs&
                        CopyRowLength<ExecutionSpace, Views, Ordinal>{Views(crs), lengths.data()});
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CONVERSION_ROW_LIST_HPP
-#define FILIGREE_CONVERSION_ROW_LIST_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -9,8 +8,7 @@
 #include "filigree/core/launch.hpp"
 #include "filigree/core/region.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Counts or lists the rows that have at least `least` and at most `most` entries.
 template <class ExecutionSpace, class Views, class Ordinal>
@@ -72,7 +70,4 @@ EntriesView empty_rows(const ExecutionSpace& exec, const char* format, const Crs
   return list;
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

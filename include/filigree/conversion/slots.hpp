@@ -9,8 +9,7 @@
 // Slots with consecutive numbers are mostly neighbours in memory. A slot group is a range of consecutive
 // slots: those of one slice, of jagged diagonals or of one row. A lane looks up a group once and keeps what
 // it found for its next slots.
-#ifndef FILIGREE_CONVERSION_SLOTS_HPP
-#define FILIGREE_CONVERSION_SLOTS_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -18,8 +17,7 @@
 #include "filigree/core/launch.hpp"
 #include "filigree/core/region.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The slots begin to end - 1.
 struct SlotGroup {
@@ -94,7 +92,4 @@ void for_each_strip(const ExecutionSpace& exec, const char* what, const char* fo
                        work);
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CONVERSION_SORT_ROWS_HPP
-#define FILIGREE_CONVERSION_SORT_ROWS_HPP
+#pragma once
 
 #include <cstdint>
 #include <limits>
@@ -16,8 +15,7 @@
 #include <KokkosKernels_Sorting.hpp>
 #endif
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Writes the sort keys of all rows: ascending keys order the rows window by window, and within a window by
 /// descending length.
@@ -117,7 +115,4 @@ OrderView rows_by_length(const ExecutionSpace& exec, const char* format, const C
                                static_cast<std::uint64_t>((rows - 1) / window * (longest + 1) + longest));
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CONVERSION_STABLE_SORT_HPP
-#define FILIGREE_CONVERSION_STABLE_SORT_HPP
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -10,8 +9,7 @@
 #include "filigree/core/launch.hpp"
 #include "filigree/core/region.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// One pass of a binary radix sort: moves the elements whose key has a 0 at `bit` before the elements whose
 /// key has a 1 there, and keeps the order within both groups.
@@ -86,7 +84,4 @@ auto stable_order(const ExecutionSpace& exec, const char* format, KeyView keys, 
   return order;
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_ALLOCATE_VIEW_HPP
-#define FILIGREE_CORE_ALLOCATE_VIEW_HPP
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
 
 #include "filigree/core/region.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// An uninitialised View of rank 1 with the label "Filigree::<what>[<format>]".
 template <class View, class ExecutionSpace>
@@ -17,7 +15,4 @@ View allocate_view(const ExecutionSpace& exec, const char* what, const char* for
               static_cast<std::size_t>(size));
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

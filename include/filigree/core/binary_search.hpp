@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_BINARY_SEARCH_HPP
-#define FILIGREE_CORE_BINARY_SEARCH_HPP
+#pragma once
 
 #include <cstdint>
 
 #include "filigree/core/kokkos_versions.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The first number in [low, high) for which holds(number) is true, or high if there is none. If it is true
 /// for a number, it must be true for all larger ones. Binary search.
@@ -37,7 +35,4 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_where_galloping(std::int64_t low,
   return first_where(low, low + step < high ? low + step : high, holds);
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_BLOCK_SIZE_HPP
-#define FILIGREE_CORE_BLOCK_SIZE_HPP
+#pragma once
 
 #include <type_traits>
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The largest block size for which kernels are compiled.
 constexpr int largest_compiled_block_size = 8;
@@ -20,7 +18,4 @@ void with_block_size(int block_size, const Visit& visit) {
     with_block_size<Candidate - 1>(block_size, visit);
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_CONVERT_OPTIONS_HPP
-#define FILIGREE_CORE_CONVERT_OPTIONS_HPP
+#pragma once
 
 #include <string>
 #include <type_traits>
@@ -61,5 +60,3 @@ struct RefillOptions {
 };
 
 }  // namespace Filigree
-
-#endif

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_ERROR_HPP
-#define FILIGREE_CORE_ERROR_HPP
+#pragma once
 
 #include <sstream>
 #include <stdexcept>
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Throws an Exception whose text consists of all parts, printed with operator<<.
 template <class Exception, class... Parts>
@@ -16,7 +14,4 @@ template <class Exception, class... Parts>
   throw Exception(text.str());
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_GPU_PROPERTIES_HPP
-#define FILIGREE_CORE_GPU_PROPERTIES_HPP
+#pragma once
 
 #include <optional>
 #include <type_traits>
 
 #include "filigree/core/kokkos_versions.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Properties of a GPU as its driver reports them.
 struct GpuProperties {
@@ -36,7 +34,4 @@ std::optional<GpuProperties> gpu_properties([[maybe_unused]] const ExecutionSpac
   return result;
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_INTEGER_HPP
-#define FILIGREE_CORE_INTEGER_HPP
+#pragma once
 
 #include <cstdint>
 #include <type_traits>
 
 #include "filigree/core/kokkos_versions.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The type in which kernels compute the index of a stored row. It has 32 bits if the ordinal has at most 32,
 /// because a GPU computes in 32 bits. It is unsigned, because padding to whole slices can store more rows
@@ -48,7 +46,4 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t quotient(std::int64_t a, std::int64_t b
                                    static_cast<stored_row_t<Ordinal>>(b));
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -3,8 +3,7 @@
 // Differences between the versions of Kokkos and Kokkos Kernels. Supported are 3.4 (Debian 12 and 13) to 5.x.
 // Other files must not test a version: each difference has a feature macro in this file. Kokkos and Kokkos
 // Kernels are released together with equal version numbers, so KOKKOS_VERSION stands for both.
-#ifndef FILIGREE_CORE_KOKKOS_VERSIONS_HPP
-#define FILIGREE_CORE_KOKKOS_VERSIONS_HPP
+#pragma once
 
 #include <Kokkos_Core.hpp>
 
@@ -46,6 +45,4 @@
 #define FILIGREE_KOKKOS_KERNELS_HAS_SPARSE_IO 1
 #else
 #define FILIGREE_KOKKOS_KERNELS_HAS_SPARSE_IO 0
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_LAUNCH_HPP
-#define FILIGREE_CORE_LAUNCH_HPP
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -20,8 +19,7 @@
 #define FILIGREE_UNROLL(count)
 #endif
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Whether ExecutionSpace runs on a GPU, that is, cannot use host memory. On a GPU a lane multiplies a row.
 /// On a host a team is one thread, which multiplies a long chunk of rows.
@@ -134,7 +132,4 @@ class HostSums {
   alignas(Sums) unsigned char m_memory[sizeof(Sums) * Launch::template tile<Sums>];
 };
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

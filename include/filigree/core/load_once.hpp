@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_LOAD_ONCE_HPP
-#define FILIGREE_CORE_LOAD_ONCE_HPP
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -9,8 +8,7 @@
 
 #include "filigree/core/kokkos_versions.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 #if defined(__CUDA_ARCH__)
 template <std::size_t Bytes>
@@ -104,7 +102,4 @@ struct alignas(sizeof(T) * Count) Pack {
   T values[Count];
 };
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_MATRIX_BASE_HPP
-#define FILIGREE_CORE_MATRIX_BASE_HPP
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -56,5 +55,3 @@ std::size_t bytes_of(const Views&... views) {
 }  // namespace Impl
 
 }  // namespace Filigree
-
-#endif

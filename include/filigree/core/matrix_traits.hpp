@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_MATRIX_TRAITS_HPP
-#define FILIGREE_CORE_MATRIX_TRAITS_HPP
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -47,5 +46,3 @@ struct MatrixTraits<Matrix, std::void_t<typename Matrix::options_type>> {
 };
 
 }  // namespace Filigree
-
-#endif

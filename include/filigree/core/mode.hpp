@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_MODE_HPP
-#define FILIGREE_CORE_MODE_HPP
+#pragma once
 
 #include <stdexcept>
 #include <string>
@@ -61,5 +60,3 @@ void with_mode(Mode mode, const Visit& visit) {
 }  // namespace Impl
 
 }  // namespace Filigree
-
-#endif

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_RANDOM_HPP
-#define FILIGREE_CORE_RANDOM_HPP
+#pragma once
 
 #include <cstdint>
 
 #include "filigree/core/kokkos_versions.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// 64 pseudo-random bits that depend only on `state`: one step of SplitMix64 (Steele, Lea and Flood 2014).
 /// The generators of Kokkos have a sequence per lane, so a matrix would depend on which lane computes an
@@ -19,7 +17,4 @@ KOKKOS_INLINE_FUNCTION std::uint64_t random_bits(std::uint64_t state) {
   return state ^ (state >> 31);
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

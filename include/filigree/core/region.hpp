@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_REGION_HPP
-#define FILIGREE_CORE_REGION_HPP
+#pragma once
 
 #include <string>
 
 #include "filigree/core/kokkos_versions.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// "Filigree::<what>[<format>]": the label of every View, kernel and region of this library.
 inline std::string label(const char* what, const char* format) {
@@ -23,7 +21,4 @@ class ScopedRegion {
   ScopedRegion& operator=(const ScopedRegion&) = delete;
 };
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

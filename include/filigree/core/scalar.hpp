@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_CORE_SCALAR_HPP
-#define FILIGREE_CORE_SCALAR_HPP
+#pragma once
 
 #include <complex>
 #include <type_traits>
 
 #include "filigree/core/kokkos_versions.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Whether a scalar type is complex, and the type of its real part.
 template <class T>
@@ -95,7 +93,4 @@ KOKKOS_FORCEINLINE_FUNCTION void atomic_add(T* target, const T& value) {
   }
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_GRID_COEFFICIENTS_HPP
-#define FILIGREE_GRID_COEFFICIENTS_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -59,5 +58,3 @@ struct RandomCoefficients {
 };
 
 }  // namespace Filigree
-
-#endif

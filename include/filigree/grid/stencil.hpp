@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_GRID_STENCIL_HPP
-#define FILIGREE_GRID_STENCIL_HPP
+#pragma once
 
 #include <array>
 #include <vector>
@@ -58,5 +57,3 @@ struct Boundary {
 using Boundaries = std::array<Boundary, 3>;
 
 }  // namespace Filigree
-
-#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_GRID_STENCIL_ASSEMBLY_HPP
-#define FILIGREE_GRID_STENCIL_ASSEMBLY_HPP
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -12,8 +11,7 @@
 #include "filigree/core/scalar.hpp"
 #include "filigree/grid/stencil_pattern.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The kernels of StencilProblem. One lane works on one row.
 template <class ExecutionSpace, class Device, class Scalar, class Ordinal, class SizeType, class Coefficients>
@@ -156,7 +154,4 @@ struct StencilAssembly {
   }
 };
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

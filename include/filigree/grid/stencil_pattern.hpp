@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_GRID_STENCIL_PATTERN_HPP
-#define FILIGREE_GRID_STENCIL_PATTERN_HPP
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -10,8 +9,7 @@
 #include "filigree/core/kokkos_versions.hpp"
 #include "filigree/grid/stencil.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The extents of a grid and the rules at its boundaries.
 struct StencilGrid {
@@ -87,7 +85,4 @@ struct StencilPattern {
   void count_blocks_and_diagonals();
 };
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_GRID_STENCIL_PROBLEM_HPP
-#define FILIGREE_GRID_STENCIL_PROBLEM_HPP
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -21,8 +20,8 @@
 
 namespace Filigree {
 
-/// The matrix of a stencil on a structured grid with several unknowns per cell (Godwin et al. 2012,
-/// section 2.2).
+/// The matrix of a stencil on a structured grid with several unknowns per cell (Godwin et al. 2012, section
+/// 2.2).
 ///
 /// Cells are numbered with x fastest: cell = (z * ny + y) * nx + x. Unknown i of a cell is row cell * dof +
 /// i. A dense dof x dof block couples a cell with each cell of its stencil.
@@ -157,5 +156,3 @@ StencilProblem(const std::array<std::int64_t, 3>&, const Stencil&, int, Boundari
     ->StencilProblem<CoupledLaplacian>;
 
 }  // namespace Filigree
-
-#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_IO_MATRIX_MARKET_HPP
-#define FILIGREE_IO_MATRIX_MARKET_HPP
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -229,9 +228,9 @@ auto matrix_market_from_crs(const Crs& crs) {
 /// - a number or a size that the types of the matrix cannot hold,
 /// - gzip data that is corrupt, truncated or followed by other bytes.
 ///
-/// Time: the text is parsed twice, the first time only the row indices, and then each row is sorted, in
-/// O(n log n) for a row of n entries that is not sorted in the file. All threads of the default host
-/// execution space take part, except that one thread decompresses gzip data and one reads an array.
+/// Time: the text is parsed twice, the first time only the row indices, and then each row is sorted, in O(n
+/// log n) for a row of n entries that is not sorted in the file. All threads of the default host execution
+/// space take part, except that one thread decompresses gzip data and one reads an array.
 ///
 /// Memory on the host: the text (a plain file is mapped, not copied, and must not shrink meanwhile), the
 /// matrix, 16 bytes per row, 8 bytes per row and thread (the number of threads is limited so that this is
@@ -296,5 +295,3 @@ void write_matrix_market(std::ostream& stream, const Crs& crs) {
 }
 
 }  // namespace Filigree
-
-#endif

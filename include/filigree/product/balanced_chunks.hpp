@@ -2,8 +2,7 @@
 //
 // The chunks of a balanced product: their size, where they begin, which rows they cut, and the kernels that
 // find this out during set-up. balanced_product.hpp describes the algorithm and the EntryLayout concept.
-#ifndef FILIGREE_PRODUCT_BALANCED_CHUNKS_HPP
-#define FILIGREE_PRODUCT_BALANCED_CHUNKS_HPP
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -219,5 +218,3 @@ void find_cut_rows(const ExecutionSpace& exec, const char* format, const EntryLa
 
 }  // namespace Impl
 }  // namespace Filigree
-
-#endif

@@ -13,8 +13,7 @@
 //    would be more writes (see docs/performance.md, "Who stores the sums of a chunk").
 //
 // balanced_product.hpp describes the whole algorithm.
-#ifndef FILIGREE_PRODUCT_BALANCED_DEVICE_HPP
-#define FILIGREE_PRODUCT_BALANCED_DEVICE_HPP
+#pragma once
 
 #include <cstdint>
 #include <type_traits>
@@ -25,8 +24,7 @@
 #include "filigree/product/balanced_chunks.hpp"
 #include "filigree/product/balanced_join.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The product of one chunk on a GPU. Product is a ChunkProduct. ChunksMeet says whether two chunks with a
 /// cut row in common exchange their partial sums (see meet()); it requires one column of x.
@@ -96,9 +94,9 @@ struct DeviceChunk {
     }
   };
 
-  /// Stores the products with one column of x in scratch memory, and zeros after the last entry, because
-  /// the sum of the last row includes them. All of x is loaded before the first product is stored: the
-  /// compiler must assume that a store changes what is loaded later.
+  /// Stores the products with one column of x in scratch memory, and zeros after the last entry, because the
+  /// sum of the last row includes them. All of x is loaded before the first product is stored: the compiler
+  /// must assume that a store changes what is loaded later.
   static KOKKOS_FORCEINLINE_FUNCTION void multiply(const Product& product, Scratch& scratch,
                                                    const LoadedEntries& mine, int count, int lane,
                                                    int column_of_x) {
@@ -232,7 +230,4 @@ struct DeviceChunk {
   }
 };
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // How a host thread multiplies one chunk of a balanced product. balanced_product.hpp describes the algorithm.
-#ifndef FILIGREE_PRODUCT_BALANCED_HOST_HPP
-#define FILIGREE_PRODUCT_BALANCED_HOST_HPP
+#pragma once
 
 #include <cstdint>
 #include <type_traits>
@@ -13,8 +12,7 @@
 #include "filigree/product/row_layout.hpp"
 #include "filigree/product/row_product.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Multiplies the entries begin to end - 1, which are those of `chunk`, one row after the other. Product is a
 /// ChunkProduct; UnitStride says whether x has unit stride.
@@ -71,7 +69,4 @@ KOKKOS_INLINE_FUNCTION void multiply_chunk_on_host(const Product& product, const
   finish_row(end == entries.nnz || !entries.row_has(row, end));
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -3,8 +3,7 @@
 // How a balanced product joins the partial sums of cut rows. The chunk in which a cut row begins contributes
 // the tail, each later chunk of the row contributes a head. balanced_product.hpp says which of the three ways
 // is used when: two chunks meet, the team that ends last joins all cut rows, or a second kernel does.
-#ifndef FILIGREE_PRODUCT_BALANCED_JOIN_HPP
-#define FILIGREE_PRODUCT_BALANCED_JOIN_HPP
+#pragma once
 
 #include <cstdint>
 #include <cstring>
@@ -13,8 +12,7 @@
 #include "filigree/core/launch.hpp"
 #include "filigree/product/balanced_chunks.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Pointers to the parts of the carry of a matrix (see EntryChunks::carry).
 template <class Accumulator>
@@ -271,7 +269,4 @@ struct JoinCutRows {
   }
 };
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

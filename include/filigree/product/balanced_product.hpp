@@ -58,8 +58,7 @@
 //                                 `guess` entries
 //   prefetch(i, length)           prefetches what the loop over the entries needs prefetch_distance after
 //                                 entry i, for up to `length` entries
-#ifndef FILIGREE_PRODUCT_BALANCED_PRODUCT_HPP
-#define FILIGREE_PRODUCT_BALANCED_PRODUCT_HPP
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -73,8 +72,7 @@
 #include "filigree/product/balanced_host.hpp"
 #include "filigree/product/balanced_join.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The kernel: multiplies one chunk per team, stores the rows inside it and leaves heads and tails of the cut
 /// rows. RowAligned selects case a of step 5 above. Without it a team computes where its chunk begins instead
@@ -199,7 +197,4 @@ void balanced_spmv(const ExecutionSpace& exec, const std::string& name, const st
   Kokkos::parallel_for(join_name, join.policy(exec), join);
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

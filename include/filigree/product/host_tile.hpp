@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_PRODUCT_HOST_TILE_HPP
-#define FILIGREE_PRODUCT_HOST_TILE_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -8,8 +7,7 @@
 #include "filigree/core/load_once.hpp"
 #include "filigree/core/scalar.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Gives the column index of a stored entry that is the column index itself.
 struct EntryIsColumn {
@@ -46,8 +44,8 @@ struct HostTile {
   template <bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add(const Operands& operands, typename Operands::sums_type* sums) const {
     // A wide band needs one pass for short rows, but twice as many streams of memory for long ones (see
-    // docs/performance.md, "Bands of columns on hosts"). For several columns of x it is not worth its
-    // compile time.
+    // docs/performance.md, "Bands of columns on hosts"). For several columns of x it is not worth its compile
+    // time.
     constexpr int wide = 16;
     if constexpr (Lengths && Operands::most_columns == 1)
       if (width <= wide) {
@@ -163,7 +161,4 @@ KOKKOS_FORCEINLINE_FUNCTION void visit_host_tile(const Scalar* values, const Ent
                                                           row_count, width, lengths, ahead});
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_PRODUCT_MULTI_VECTOR_HPP
-#define FILIGREE_PRODUCT_MULTI_VECTOR_HPP
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -11,8 +10,7 @@
 #include "filigree/core/error.hpp"
 #include "filigree/core/kokkos_versions.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// x or y of a product as kernels see it: a pointer and two strides. All layouts, ranks and memory traits of
 /// Views become this one type, so that one kernel serves them all.
@@ -106,7 +104,4 @@ bool aliased(const XView& x, const YView& y) {
   return false;
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_PRODUCT_OPERANDS_HPP
-#define FILIGREE_PRODUCT_OPERANDS_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -10,8 +9,7 @@
 #include "filigree/product/multi_vector.hpp"
 #include "filigree/product/scale.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// x, y, alpha and beta of y = beta*y + alpha*op(A)*x, for up to Columns columns of x and y. spmv() makes
 /// them and hands them to the kernels of every format. Scalar is the scalar type of A.
@@ -173,7 +171,4 @@ using ProductLaunch =
               Operands::most_columns == 1 && sizeof(typename Operands::accumulator_type) <= 8 ? 1280 / Lanes
                                                                                               : 1>;
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

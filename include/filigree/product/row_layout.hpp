@@ -5,40 +5,37 @@
 // for every layout. A layout has:
 //
 //   scalar_type, ordinal_type
-//   padded               (constexpr) whether lane entries may hold padding, which has column -1 and comes
-//   last has_lanes            (constexpr) whether lanes() may be more than 1 stored_row_count()   number of
-//   stored rows matrix_row(i)        row of the matrix that is stored as stored row i, or -1 if i only fills
-//   a slice lanes()              T, a power of two: lane l of a row has its entries l, l + T, l + 2 T and so
-//   on visit_lane_entries(i, lane, visit)
+//   padded               (constexpr) whether lane entries may hold padding, which has column -1 and comes last
+//   has_lanes            (constexpr) whether lanes() may be more than 1
+//   stored_row_count()   number of stored rows
+//   matrix_row(i)        row of the matrix that is stored row i, or -1 if i only fills a slice
+//   lanes()              T, a power of two: lane l of a row has its entries l, l + T, l + 2 T and so on
+//   visit_lane_entries(i, lane, visit)
 //                        calls visit(entries) with the entries of one lane of stored row i. A hybrid format
-//                        calls it once for each of its parts. `entries` is a StridedEntries or a struct with
-//                        the same members: count, value(j), column(j), value_once(j), column_once(j).
+//                        calls it once per part. `entries` is a StridedEntries, or a struct with its members
+//                        count, value(j), column(j), value_once(j) and column_once(j).
 //
 // On a host:
 //
 //   has_tiles            (constexpr) whether neighbouring stored rows are neighbours in memory, so that a
-//   thread
-//                        multiplies a tile of rows at once. If true, the layout also has:
-//   tile_rows(i, most)   number of stored rows of the tile that begins with stored row i, at most `most`
+//                        thread multiplies a tile of rows at once. If true, the layout also has:
+//   tile_rows(i, most)   rows of the tile that begins with stored row i, at most `most`
 //   visit_tile(i, count, visit)
 //                        calls visit(tile). tile.add<Conjugate>(operands, sums) adds the products of the
-//                        tile's `count` rows to their sums; HostTile (host_tile.hpp) is such a tile.
-//   has_excess           (constexpr) whether a tile leaves out the excess entries of a hybrid format. If
-//   true: visit_excess(i, count, visit)
-//                        calls visit(j, entries) for each stored row i + j of the tile that has excess
-//                        entries
+//                        `count` rows of the tile to their sums. HostTile (host_tile.hpp) is such a tile.
+//   has_excess           (constexpr) whether a tile leaves out the excess entries of a hybrid format. If true:
+//   visit_excess(i, count, visit)
+//                        calls visit(j, entries) for each stored row i + j of the tile with excess entries
 //
-// Conversions need more members; conversion/slots.hpp names them.
-#ifndef FILIGREE_PRODUCT_ROW_LAYOUT_HPP
-#define FILIGREE_PRODUCT_ROW_LAYOUT_HPP
+// Conversions need more members; conversion/slots.hpp lists them.
+#pragma once
 
 #include <cstdint>
 
 #include "filigree/core/kokkos_versions.hpp"
 #include "filigree/core/load_once.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Lane entries at equal distances in memory. With a 32-bit Length and Stride a GPU computes a 64-bit
 /// position with one instruction.
@@ -66,7 +63,4 @@ struct StridedEntries {
   }
 };
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -6,8 +6,7 @@
 //   add_on_device   the entries of one lane of a GPU
 //   add_on_host     the entries of one row on a host
 //   HostTile::add   the entries of a tile of rows on a host (host_tile.hpp)
-#ifndef FILIGREE_PRODUCT_ROW_PRODUCT_HPP
-#define FILIGREE_PRODUCT_ROW_PRODUCT_HPP
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -310,5 +309,3 @@ void launch_row_product(const ExecutionSpace& exec, const std::string& name, Mod
 
 }  // namespace Impl
 }  // namespace Filigree
-
-#endif

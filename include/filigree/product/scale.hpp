@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_PRODUCT_SCALE_HPP
-#define FILIGREE_PRODUCT_SCALE_HPP
+#pragma once
 
 #include <string>
 
@@ -8,8 +7,7 @@
 #include "filigree/core/scalar.hpp"
 #include "filigree/product/multi_vector.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// y = beta*y + sum. If beta is 0, y is not read.
 template <class Accumulator, class Scalar>
@@ -48,7 +46,4 @@ void scale(const ExecutionSpace& exec, const Accumulator& beta, const MultiVecto
                        ScaleKernel<ExecutionSpace, Accumulator, Scalar>{y, columns, beta});
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

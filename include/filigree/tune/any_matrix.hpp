@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_TUNE_ANY_MATRIX_HPP
-#define FILIGREE_TUNE_ANY_MATRIX_HPP
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -140,5 +139,3 @@ to_crs(const ExecutionSpace& exec, const AnyMatrix<S, O, D, M, Z>& A) {
 }
 
 }  // namespace Filigree
-
-#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_TUNE_BYTE_MODEL_HPP
-#define FILIGREE_TUNE_BYTE_MODEL_HPP
+#pragma once
 
 #include <limits>
 
@@ -118,5 +117,3 @@ class ByteModel {
 };
 
 }  // namespace Filigree
-
-#endif

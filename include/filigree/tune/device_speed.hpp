@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_TUNE_DEVICE_SPEED_HPP
-#define FILIGREE_TUNE_DEVICE_SPEED_HPP
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -98,5 +97,3 @@ const DeviceSpeed& device_speed(const ExecutionSpace& exec) {
 }
 
 }  // namespace Filigree
-
-#endif

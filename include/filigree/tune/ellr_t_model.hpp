@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_TUNE_ELLR_T_MODEL_HPP
-#define FILIGREE_TUNE_ELLR_T_MODEL_HPP
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -63,5 +62,3 @@ std::vector<std::int64_t> row_lengths(const Crs& crs) {
 }
 
 }  // namespace Filigree
-
-#endif

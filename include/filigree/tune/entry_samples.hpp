@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_TUNE_ENTRY_SAMPLES_HPP
-#define FILIGREE_TUNE_ENTRY_SAMPLES_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -8,8 +7,7 @@
 #include "filigree/core/launch.hpp"
 #include "filigree/tune/statistics_layout.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The kernels that sample entries. RecordCoordinates writes row and column of each sample. The team kernel
 /// estimates how many sectors of x or how many blocks a set of entries lies in: it counts, for a sample, the
@@ -150,7 +148,4 @@ struct FarSamples {
   }
 };
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

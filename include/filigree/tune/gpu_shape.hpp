@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_TUNE_GPU_SHAPE_HPP
-#define FILIGREE_TUNE_GPU_SHAPE_HPP
+#pragma once
 
 #include <optional>
 #include <stdexcept>
@@ -38,5 +37,3 @@ GpuShape gpu_shape(const ExecutionSpace& exec) {
 }
 
 }  // namespace Filigree
-
-#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_TUNE_MATRIX_STATISTICS_HPP
-#define FILIGREE_TUNE_MATRIX_STATISTICS_HPP
+#pragma once
 
 #include <algorithm>
 #include <array>
@@ -200,5 +199,3 @@ MatrixStatistics matrix_statistics(const ExecutionSpace& exec, const Crs& crs, d
 }
 
 }  // namespace Filigree
-
-#endif

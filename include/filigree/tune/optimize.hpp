@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_TUNE_OPTIMIZE_HPP
-#define FILIGREE_TUNE_OPTIMIZE_HPP
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -226,5 +225,3 @@ auto optimize(const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs, const OptimizeO
 }
 
 }  // namespace Filigree
-
-#endif

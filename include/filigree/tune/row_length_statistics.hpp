@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_TUNE_ROW_LENGTH_STATISTICS_HPP
-#define FILIGREE_TUNE_ROW_LENGTH_STATISTICS_HPP
+#pragma once
 
 #include <climits>
 #include <cstddef>
@@ -10,8 +9,7 @@
 #include "filigree/core/launch.hpp"
 #include "filigree/tune/statistics_layout.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The kernel that counts the statistics of row lengths: the sum of their squares, the empty rows, the
 /// longest row, group_steps and the histogram. A team copies the lengths of 4096 rows to its scratch memory
@@ -116,7 +114,4 @@ struct RowLengthStatistics {
   }
 };
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

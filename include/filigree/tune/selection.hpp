@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_TUNE_SELECTION_HPP
-#define FILIGREE_TUNE_SELECTION_HPP
+#pragma once
 
 #include <limits>
 #include <string>
@@ -80,5 +79,3 @@ void rank_formats(const OptimizeOptions& options, Selection& selection);
 }  // namespace Impl
 
 }  // namespace Filigree
-
-#endif

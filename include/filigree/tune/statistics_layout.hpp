@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Shared by the kernels of matrix_statistics(): the layout of their counts and the choice of samples.
-#ifndef FILIGREE_TUNE_STATISTICS_LAYOUT_HPP
-#define FILIGREE_TUNE_STATISTICS_LAYOUT_HPP
+#pragma once
 
 #include <cstdint>
 
 #include "filigree/core/kokkos_versions.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The counts of all kernels lie in one View of 64-bit integers, so that one copy brings them to the host.
 /// Each constant is the position of the first count of a group, or the number of counts.
@@ -61,7 +59,4 @@ KOKKOS_INLINE_FUNCTION std::int64_t sample_index(std::int64_t i, std::int64_t sa
   return begin + static_cast<std::int64_t>(random % static_cast<std::uint64_t>(end - begin));
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

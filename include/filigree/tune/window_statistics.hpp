@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_TUNE_WINDOW_STATISTICS_HPP
-#define FILIGREE_TUNE_WINDOW_STATISTICS_HPP
+#pragma once
 
 #include <climits>
 #include <cstddef>
@@ -11,8 +10,7 @@
 #include "filigree/formats/sell/sell_matrix.hpp"
 #include "filigree/tune/statistics_layout.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The kernel that sorts samples of rows as SELL does. It counts the padding for each size of windows, and
 /// for the largest size also the slices with short columns and the rows that sorting moves.
@@ -157,7 +155,4 @@ struct WindowStatistics {
   }
 };
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

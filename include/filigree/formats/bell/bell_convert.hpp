@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_BELL_BELL_CONVERT_HPP
-#define FILIGREE_FORMATS_BELL_BELL_CONVERT_HPP
+#pragma once
 
 #include <cstdint>
 #include <ostream>
@@ -16,8 +15,7 @@
 #include "filigree/formats/bell/bell_layout.hpp"
 #include "filigree/formats/bell/bell_matrix.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Finds the length of the longest block row (Longest), then lists the block columns of each block row
 /// (List).
@@ -89,7 +87,4 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BellOpti
   fill_dense(exec, "convert", name, BellElements<S, O>(result), crs);
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

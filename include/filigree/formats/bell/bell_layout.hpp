@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_BELL_BELL_LAYOUT_HPP
-#define FILIGREE_FORMATS_BELL_BELL_LAYOUT_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -8,8 +7,7 @@
 #include "filigree/core/integer.hpp"
 #include "filigree/formats/bell/bell_matrix.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The elements of a blocked ELL matrix for copies (see conversion/dense_copy.hpp).
 template <class Scalar, class Ordinal>
@@ -78,7 +76,4 @@ auto with_layout(const ExecutionSpace&, const BellMatrix<S, O, D, M, Z>& bell, c
   return visit(BellElements<S, O>(bell));
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_BELL_BELL_MATRIX_HPP
-#define FILIGREE_FORMATS_BELL_BELL_MATRIX_HPP
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -108,5 +107,3 @@ class BellMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, Size
 };
 
 }  // namespace Filigree
-
-#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_BELL_BELL_SPMV_HPP
-#define FILIGREE_FORMATS_BELL_BELL_SPMV_HPP
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -12,8 +11,7 @@
 #include "filigree/formats/bell/bell_matrix.hpp"
 #include "filigree/product/operands.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The data of every kernel of blocked ELL. BlockSize is b if the kernel is compiled for it, or 0 if b is
 /// read at run time.
@@ -184,7 +182,4 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
   });
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_BSR_BSR_CONVERT_HPP
-#define FILIGREE_FORMATS_BSR_BSR_CONVERT_HPP
+#pragma once
 
 #include "filigree/formats/bsr/bsr_matrix.hpp"
 
@@ -19,8 +18,7 @@
 #include "filigree/core/region.hpp"
 #include "filigree/formats/bsr/bsr_layout.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Counts the blocks of each block row (Count), then lists their block columns (List).
 template <class ExecutionSpace, class Columns, class Ordinal, class SizeType>
@@ -91,8 +89,5 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BsrOptio
   fill_dense(exec, "convert", "bsr", BsrElements<S, O, Z>(result), crs);
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-#endif
-
+}  // namespace Filigree::Impl
 #endif

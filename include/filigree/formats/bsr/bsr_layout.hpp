@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_BSR_BSR_LAYOUT_HPP
-#define FILIGREE_FORMATS_BSR_BSR_LAYOUT_HPP
+#pragma once
 
 #include "filigree/formats/bsr/bsr_matrix.hpp"
 
@@ -10,8 +9,7 @@
 #include "filigree/core/binary_search.hpp"
 #include "filigree/core/integer.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The elements of a BSR matrix for copies (see conversion/dense_copy.hpp). The blocks of each block row must
 /// be sorted by column.
@@ -78,8 +76,5 @@ auto with_layout(const ExecutionSpace&, const KokkosSparse::Experimental::BsrMat
   return visit(BsrElements<S, O, Z>(bsr));
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-#endif
-
+}  // namespace Filigree::Impl
 #endif

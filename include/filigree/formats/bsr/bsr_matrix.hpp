@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_BSR_BSR_MATRIX_HPP
-#define FILIGREE_FORMATS_BSR_BSR_MATRIX_HPP
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -80,6 +79,4 @@ constexpr bool is_kokkos_kernels_matrix_v<KokkosSparse::Experimental::BsrMatrix<
 }  // namespace Impl
 
 }  // namespace Filigree
-#endif
-
 #endif

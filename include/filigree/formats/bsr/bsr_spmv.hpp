@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_BSR_BSR_SPMV_HPP
-#define FILIGREE_FORMATS_BSR_BSR_SPMV_HPP
+#pragma once
 
 #include "filigree/formats/bsr/bsr_matrix.hpp"
 
@@ -14,8 +13,7 @@
 #include "filigree/core/region.hpp"
 #include "filigree/product/operands.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The product of a BSR matrix, one lane per matrix row. Modes N and C add a row's products in the order of
 /// the blocks. Modes T and H add to y with atomics. The order of the additions, and with it the last bits,
@@ -82,8 +80,5 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
   });
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-#endif
-
+}  // namespace Filigree::Impl
 #endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_CDS_CDS_CONVERT_HPP
-#define FILIGREE_FORMATS_CDS_CDS_CONVERT_HPP
+#pragma once
 
 #include <cstdint>
 #include <ostream>
@@ -15,8 +14,7 @@
 #include "filigree/formats/cds/cds_layout.hpp"
 #include "filigree/formats/cds/cds_matrix.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// A checked CRS matrix as dense block diagonals. Error messages name `function`, labels name `format`.
 /// Fences exec to read the number of diagonals.
@@ -64,7 +62,4 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CdsOptio
       diagonals_of_crs<CdsMatrix<S, O, D, M, Z>>(exec, function, "cds", crs, options, options.block_size);
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

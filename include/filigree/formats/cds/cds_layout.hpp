@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_CDS_CDS_LAYOUT_HPP
-#define FILIGREE_FORMATS_CDS_CDS_LAYOUT_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -8,8 +7,7 @@
 #include "filigree/core/integer.hpp"
 #include "filigree/formats/cds/cds_matrix.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The elements of a CDS matrix for copies (see conversion/dense_copy.hpp).
 template <class Scalar, class Ordinal>
@@ -70,7 +68,4 @@ auto with_layout(const ExecutionSpace&, const CdsMatrix<S, O, D, M, Z>& cds, con
   return visit(CdsElements<S, O>(cds));
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

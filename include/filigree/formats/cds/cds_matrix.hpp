@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_CDS_CDS_MATRIX_HPP
-#define FILIGREE_FORMATS_CDS_CDS_MATRIX_HPP
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -54,8 +53,8 @@ struct CdsOptions : ConvertOptions {
 /// the number of rows. There are k * b * n values and k offsets, as in the formula of the source. With b = 1,
 /// CDS is DIA.
 ///
-/// A stored zero cannot be told from padding. A product does not multiply it, so an Inf in x does not
-/// produce a NaN there, and to_crs leaves it out. The conversion sums duplicates.
+/// A stored zero cannot be told from padding. A product does not multiply it, so an Inf in x does not produce
+/// a NaN there, and to_crs leaves it out. The conversion sums duplicates.
 ///
 /// Source: Godwin, Holewinski and Sadayappan 2012, section 3.1.
 ///
@@ -117,5 +116,3 @@ Cds allocate_cds(const ExecutionSpace& exec, const char* format, typename Cds::o
 }  // namespace Impl
 
 }  // namespace Filigree
-
-#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_CDS_CDS_SPMV_HPP
-#define FILIGREE_FORMATS_CDS_CDS_SPMV_HPP
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -14,8 +13,7 @@
 #include "filigree/formats/cds/cds_spmv_host.hpp"
 #include "filigree/formats/cds/cds_spmv_transpose.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Modes N and C on a GPU: chooses the kernel that loads the most at once and launches it.
 template <int BlockSize, bool Conjugate, class ExecutionSpace, class Cds, class Operands>
@@ -76,7 +74,4 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
   });
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_CDS_CDS_SPMV_COLUMNS_HPP
-#define FILIGREE_FORMATS_CDS_CDS_SPMV_COLUMNS_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -9,8 +8,7 @@
 #include "filigree/core/scalar.hpp"
 #include "filigree/formats/cds/cds_spmv_common.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Modes N and C for several columns of x on a GPU. The loads of x, one per value and column of x, then cost
 /// more than the loads of the values. A lane therefore multiplies rows_per_lane rows of a block with four
@@ -104,7 +102,4 @@ struct CdsColumnsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   }
 };
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

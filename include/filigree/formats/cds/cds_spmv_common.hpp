@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_CDS_CDS_SPMV_COMMON_HPP
-#define FILIGREE_FORMATS_CDS_CDS_SPMV_COMMON_HPP
+#pragma once
 
 #include <cstdint>
 
 #include "filigree/core/kokkos_versions.hpp"
 #include "filigree/product/operands.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The data of every CDS kernel. BlockSize is b if a kernel is compiled for it, or 0 if b is read at run
 /// time.
@@ -54,7 +52,4 @@ struct CdsProduct {
   }
 };
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

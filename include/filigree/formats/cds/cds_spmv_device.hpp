@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_CDS_CDS_SPMV_DEVICE_HPP
-#define FILIGREE_FORMATS_CDS_CDS_SPMV_DEVICE_HPP
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -12,8 +11,7 @@
 #include "filigree/core/scalar.hpp"
 #include "filigree/formats/cds/cds_spmv_common.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The number of rows that one lane of a GPU multiplies. It loads their values in a matrix column together:
 /// at most 16 bytes of one block, because the rows of a block share their elements of x, or at most 8 bytes
@@ -201,7 +199,4 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   }
 };
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

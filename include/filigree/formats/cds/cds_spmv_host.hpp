@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_CDS_CDS_SPMV_HOST_HPP
-#define FILIGREE_FORMATS_CDS_CDS_SPMV_HOST_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -9,8 +8,7 @@
 #include "filigree/core/scalar.hpp"
 #include "filigree/formats/cds/cds_spmv_common.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Modes N and C on a host: one thread per team, which multiplies its rows tile by tile. The values of one
 /// block column are a stream, and the sums of a tile stay in the caches of the core. A row's products are
@@ -178,7 +176,4 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   }
 };
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_CDS_CDS_SPMV_TRANSPOSE_HPP
-#define FILIGREE_FORMATS_CDS_CDS_SPMV_TRANSPOSE_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -8,8 +7,7 @@
 #include "filigree/core/scalar.hpp"
 #include "filigree/formats/cds/cds_spmv_common.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Modes T and H: one lane per element of y, which belongs to a column of A. Per diagonal, the lane reads one
 /// column of a block, whose values are neighbours in memory. It needs no atomics, so every run gives the same
@@ -44,7 +42,4 @@ struct CdsSpmvTranspose : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   }
 };
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_COO_COO_CONVERT_HPP
-#define FILIGREE_FORMATS_COO_COO_CONVERT_HPP
+#pragma once
 
 #include <cstdint>
 #include <limits>
@@ -176,8 +175,8 @@ void check_triplet_views(Ordinal row_count, Ordinal column_count, const RowView&
 /// Runs on the given execution space instance and fences it. Sorting takes two kernels per bit of row_count
 /// and, while it runs, 32 bytes per entry.
 ///
-/// Throws std::invalid_argument if the Views differ in length, and for the first entry outside of a
-/// row_count x column_count matrix. Throws std::length_error if SizeType cannot count the entries.
+/// Throws std::invalid_argument if the Views differ in length, and for the first entry outside of a row_count
+/// x column_count matrix. Throws std::length_error if SizeType cannot count the entries.
 template <class SizeType = std::size_t, class ExecutionSpace, class RowView, class ColumnView,
           class ValueView>
 auto make_coo(const ExecutionSpace& exec, typename RowView::non_const_value_type row_count,
@@ -253,5 +252,3 @@ auto make_coo(typename RowView::non_const_value_type row_count,
 }
 
 }  // namespace Filigree
-
-#endif

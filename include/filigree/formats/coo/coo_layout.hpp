@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_COO_COO_LAYOUT_HPP
-#define FILIGREE_FORMATS_COO_COO_LAYOUT_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -12,8 +11,7 @@
 #include "filigree/product/balanced_product.hpp"
 #include "filigree/product/row_layout.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The layout of a COO matrix. It serves two concepts:
 /// 1. as EntryLayout (product/balanced_product.hpp) it is what products in modes N and C use;
@@ -159,7 +157,4 @@ auto with_layout(const ExecutionSpace&, const CooMatrix<S, O, D, M, Z>& coo, con
   return visit(CooLayout<ExecutionSpace, S, O>(coo));
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_COO_COO_MATRIX_HPP
-#define FILIGREE_FORMATS_COO_COO_MATRIX_HPP
+#pragma once
 
 #include <cstddef>
 
@@ -91,5 +90,3 @@ class CooMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
 };
 
 }  // namespace Filigree
-
-#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_COO_COO_SPMV_HPP
-#define FILIGREE_FORMATS_COO_COO_SPMV_HPP
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -13,8 +12,7 @@
 #include "filigree/product/balanced_product.hpp"
 #include "filigree/product/operands.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Modes T and H: one lane per entry adds its product to y with an atomic. The order of the additions, and so
 /// the last bits of y, may differ from run to run. Each addition rounds to the type of y.
@@ -58,7 +56,4 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
   coo_spmv(exec, name, join_name, mode, coo, operands);
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_CRS_CRS_CONVERT_HPP
-#define FILIGREE_FORMATS_CRS_CRS_CONVERT_HPP
+#pragma once
 
 #include <limits>
 
 #include "filigree/core/launch.hpp"
 #include "filigree/formats/crs/crs_matrix.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// convert<CrsMatrix>: the result shares the Views of crs.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
@@ -58,7 +56,4 @@ Crs convert_to_crs(const ExecutionSpace&, const KokkosSparse::CrsMatrix<S, O, D,
   return A;
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

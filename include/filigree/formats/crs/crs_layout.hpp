@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_CRS_CRS_LAYOUT_HPP
-#define FILIGREE_FORMATS_CRS_CRS_LAYOUT_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -10,8 +9,7 @@
 #include "filigree/formats/crs/crs_matrix.hpp"
 #include "filigree/product/row_layout.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The layout of a CRS matrix for products with T lanes per row.
 template <class Scalar, class Ordinal, class SizeType>
@@ -50,7 +48,4 @@ struct CrsLayout {
   }
 };
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_CRS_CRS_MATRIX_HPP
-#define FILIGREE_FORMATS_CRS_CRS_MATRIX_HPP
+#pragma once
 
 #include <KokkosSparse_CrsMatrix.hpp>
 
@@ -53,5 +52,3 @@ constexpr bool is_kokkos_kernels_matrix_v<KokkosSparse::CrsMatrix<S, O, D, M, Z>
 }  // namespace Impl
 
 }  // namespace Filigree
-
-#endif

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_CRS_CRS_SPMV_HPP
-#define FILIGREE_FORMATS_CRS_CRS_SPMV_HPP
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -19,8 +18,7 @@
 #include "filigree/product/operands.hpp"
 #include "filigree/product/row_product.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// KokkosSparse::spmv of a CRS or BSR matrix on the given instance. It always uses Kokkos Kernels' own
 /// kernels, even if Kokkos Kernels were built with cuSPARSE, which allocates on each call and does not give
@@ -78,7 +76,4 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
   launch_row_product(exec, name, mode, Layout(crs, 1), operands, static_cast<std::int64_t>(crs.numCols()));
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_DIA_DIA_CONVERT_HPP
-#define FILIGREE_FORMATS_DIA_DIA_CONVERT_HPP
+#pragma once
 
 #include "filigree/formats/cds/cds_convert.hpp"
 #include "filigree/formats/dia/dia_matrix.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The body of convert<DiaMatrix> for a checked CRS matrix. Fences exec.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
@@ -17,7 +15,4 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const DiaOptio
       diagonals_of_crs<typename Dia::cds_type>(exec, "Filigree::convert<DiaMatrix>", "dia", crs, options, 1));
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_DIA_DIA_MATRIX_HPP
-#define FILIGREE_FORMATS_DIA_DIA_MATRIX_HPP
+#pragma once
 
 #include <cstddef>
 
@@ -44,5 +43,3 @@ class DiaMatrix : public CdsMatrix<Scalar, Ordinal, Device, MemoryTraits, SizeTy
 };
 
 }  // namespace Filigree
-
-#endif

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_DIA_DIA_SPMV_HPP
-#define FILIGREE_FORMATS_DIA_DIA_SPMV_HPP
+#pragma once
 
 #include <string>
 
 #include "filigree/formats/cds/cds_spmv.hpp"
 #include "filigree/formats/dia/dia_matrix.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The product of a DIA matrix: the product of CDS with block size 1. The arguments are checked, and A has
 /// entries.
@@ -18,7 +16,4 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
   diagonal_spmv<1>(exec, name, mode, dia, operands);
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_ELL_ELL_CONVERT_HPP
-#define FILIGREE_FORMATS_ELL_ELL_CONVERT_HPP
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -13,8 +12,7 @@
 #include "filigree/formats/ell/ell_layout.hpp"
 #include "filigree/formats/ell/ell_matrix.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Allocates an ELL matrix, or the ELL part of a hybrid format, of the given width. The width must be a
 /// multiple of lanes_per_row. If row_lengths is false, the View of row lengths is empty.
@@ -72,7 +70,4 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const EllOptio
   fill_ell(exec, Ell::name(), crs, result);
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

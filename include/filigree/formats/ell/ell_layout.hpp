@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_ELL_ELL_LAYOUT_HPP
-#define FILIGREE_FORMATS_ELL_ELL_LAYOUT_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -10,8 +9,7 @@
 #include "filigree/product/host_tile.hpp"
 #include "filigree/product/row_layout.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The layout of ELL. With RowLengths each row ends after its length. Without, every row has the full width,
 /// padding included, and the rows that fill up the last 16 are stored rows too. As part of a hybrid format a
@@ -114,7 +112,4 @@ auto with_layout(const ExecutionSpace&, const EllMatrix<S, O, D, M, Z>& ell, con
   return visit(EllLayout<S, O, false>(ell));
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_ELL_ELL_MATRIX_HPP
-#define FILIGREE_FORMATS_ELL_ELL_MATRIX_HPP
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -136,5 +135,3 @@ class EllMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
 };
 
 }  // namespace Filigree
-
-#endif

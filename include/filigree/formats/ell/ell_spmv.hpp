@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_ELL_ELL_SPMV_HPP
-#define FILIGREE_FORMATS_ELL_ELL_SPMV_HPP
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -10,8 +9,7 @@
 #include "filigree/formats/ell/ell_matrix.hpp"
 #include "filigree/product/row_product.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// y = beta*y + alpha*op(A)*x, arguments checked, A with entries: one lane per row, or T lanes per row
 /// (ELLR-T, Vazquez et al. 2011, section 3.2). `name` names the kernel.
@@ -24,7 +22,4 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
   });
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

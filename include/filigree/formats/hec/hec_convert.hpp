@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_HEC_HEC_CONVERT_HPP
-#define FILIGREE_FORMATS_HEC_HEC_CONVERT_HPP
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -12,8 +11,7 @@
 #include "filigree/formats/hybrid/excess_entries.hpp"
 #include "filigree/formats/hybrid/hybrid_plan.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// convert<HecMatrix> of a checked CRS matrix. Fences exec. While it runs, it takes 8 bytes per entry of the
 /// longest row.
@@ -53,7 +51,4 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HecOptio
               result.excess_entries, nullptr);
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

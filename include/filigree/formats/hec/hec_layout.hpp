@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_HEC_HEC_LAYOUT_HPP
-#define FILIGREE_FORMATS_HEC_HEC_LAYOUT_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -12,8 +11,7 @@
 #include "filigree/formats/hec/hec_matrix.hpp"
 #include "filigree/product/row_layout.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The layout of HEC: the ELL part, and the excess entries as a CRS matrix of the rows that have some.
 /// excess_rows lists these rows: first the long_count long ones, which a GPU multiplies by teams, then the
@@ -139,7 +137,4 @@ auto with_layout(const ExecutionSpace&, const HecMatrix<S, O, D, M, Z>& hec, con
   return visit(HecLayout<S, O, Z>(hec));
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_HEC_HEC_MATRIX_HPP
-#define FILIGREE_FORMATS_HEC_HEC_MATRIX_HPP
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -51,8 +50,8 @@ struct HecOptions : ConvertOptions {
 /// entries. The other rows with excess entries follow. Both groups are ascending. excess_row_map is a managed
 /// View for all MemoryTraits.
 ///
-/// Bytes: the ELL part, excess entries * (sizeof(Scalar) + sizeof(Ordinal)), rows
-/// with excess entries * (sizeof(Ordinal) + sizeof(SizeType)), and sizeof(SizeType).
+/// Bytes: the ELL part, excess entries * (sizeof(Scalar) + sizeof(Ordinal)), rows with excess entries *
+/// (sizeof(Ordinal) + sizeof(SizeType)), and sizeof(SizeType).
 ///
 /// Source: Liu, Yu, Chen, Hsieh and Shao 2012, section 2.1. The teams for long rows are an addition.
 ///
@@ -106,5 +105,3 @@ class HecMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
 };
 
 }  // namespace Filigree
-
-#endif

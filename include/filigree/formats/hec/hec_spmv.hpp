@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_HEC_HEC_SPMV_HPP
-#define FILIGREE_FORMATS_HEC_HEC_SPMV_HPP
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -11,8 +10,7 @@
 #include "filigree/formats/hec/hec_matrix.hpp"
 #include "filigree/product/row_product.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Modes N and C on a GPU, in one launch: one team per long row; then teams with one lane per listed row that
 /// is not long, for both its parts (Liu et al. 2012, section 2.2); then teams with one lane per row without
@@ -105,7 +103,4 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
   launch_row_product(exec, name, mode, layout, operands, static_cast<std::int64_t>(hec.numCols()));
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

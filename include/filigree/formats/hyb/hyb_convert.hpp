@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_HYB_HYB_CONVERT_HPP
-#define FILIGREE_FORMATS_HYB_HYB_CONVERT_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -12,8 +11,7 @@
 #include "filigree/formats/hybrid/excess_entries.hpp"
 #include "filigree/formats/hybrid/hybrid_plan.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// convert<HybMatrix> of a checked CRS matrix. Fences exec. While it runs, it takes 8 bytes per entry of the
 /// longest row and 8 + sizeof(Ordinal) bytes per row that has excess entries.
@@ -50,7 +48,4 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HybOptio
   result = Hyb(static_cast<Z>(crs.nnz()), static_cast<O>(plan.longest_row), ell, coo);
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

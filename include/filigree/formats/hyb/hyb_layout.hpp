@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_HYB_HYB_LAYOUT_HPP
-#define FILIGREE_FORMATS_HYB_HYB_LAYOUT_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -13,8 +12,7 @@
 #include "filigree/formats/hyb/hyb_matrix.hpp"
 #include "filigree/product/row_layout.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The layout of HYB: the ELL part, and the COO part with the excess entries, sorted by row.
 template <class ExecutionSpace, class Scalar, class Ordinal>
@@ -96,7 +94,4 @@ auto with_layout(const ExecutionSpace&, const HybMatrix<S, O, D, M, Z>& hyb, con
   return visit(HybLayout<ExecutionSpace, S, O>(hyb));
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_HYB_HYB_MATRIX_HPP
-#define FILIGREE_FORMATS_HYB_HYB_MATRIX_HPP
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -96,5 +95,3 @@ class HybMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
 };
 
 }  // namespace Filigree
-
-#endif

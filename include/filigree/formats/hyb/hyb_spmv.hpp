@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_HYB_HYB_SPMV_HPP
-#define FILIGREE_FORMATS_HYB_HYB_SPMV_HPP
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -11,8 +10,7 @@
 #include "filigree/formats/hyb/hyb_matrix.hpp"
 #include "filigree/product/row_product.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// y = beta*y + alpha*op(A)*x, arguments checked, A with entries: the product of the ELL part, to which a
 /// second kernel adds the product of the COO part, or one kernel for both. `name` names the kernel, or the
@@ -45,7 +43,4 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
   coo_spmv(exec, coo_name, join_name, mode, hyb.coo, rest);
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

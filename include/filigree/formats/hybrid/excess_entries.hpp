@@ -2,8 +2,7 @@
 //
 // Copies the excess entries of a CRS matrix: the entries of each row beyond the width of the ELL part of a
 // hybrid format.
-#ifndef FILIGREE_FORMATS_HYBRID_EXCESS_ENTRIES_HPP
-#define FILIGREE_FORMATS_HYBRID_EXCESS_ENTRIES_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -14,8 +13,7 @@
 #include "filigree/core/launch.hpp"
 #include "filigree/core/region.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Writes the number of excess entries of each row of a list.
 template <class ExecutionSpace, class Views, class Ordinal, class Offset>
@@ -94,7 +92,4 @@ void copy_excess(const ExecutionSpace& exec, const char* format, const Crs& crs,
                             offsets.data(), nnz, width, values.data(), entries.data(), rows});
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -2,8 +2,7 @@
 //
 // What the conversions to the hybrid formats (HYB, HEC) have in common: the choice of the width and the ELL
 // part.
-#ifndef FILIGREE_FORMATS_HYBRID_HYBRID_PLAN_HPP
-#define FILIGREE_FORMATS_HYBRID_HYBRID_PLAN_HPP
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -14,8 +13,7 @@
 #include "filigree/formats/ell/ell_convert.hpp"
 #include "filigree/formats/hybrid/hybrid_width.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// How the entries of a CRS matrix are divided between the ELL part of a hybrid format and the excess
 /// entries.
@@ -78,7 +76,4 @@ Ell convert_ell_part(const ExecutionSpace& exec, const char* format, const Crs& 
   return ell;
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_HYBRID_HYBRID_WIDTH_HPP
-#define FILIGREE_FORMATS_HYBRID_HYBRID_WIDTH_HPP
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -13,10 +12,8 @@ namespace Filigree {
 /// The rule that chooses the width of the ELL part of a hybrid format.
 enum class HybridWidth {
   /// The largest width that at least a third of the rows, and at least 4096 rows, reach. This is the rule of
-  /// Bell
-  /// and Garland. It assumes that a product takes three times as long per entry in COO as in ELL, and that
-  /// fewer
-  /// than 4096 rows do not fill a GPU.
+  /// Bell and Garland. It assumes that a product takes three times as long per entry in COO as in ELL, and
+  /// that fewer than 4096 rows do not fill a GPU.
   third_of_rows,
   /// The width with which the matrix takes the fewest bytes. If several widths do, the smallest of them.
   least_bytes,
@@ -63,5 +60,3 @@ std::int64_t hybrid_width(HybridWidth rule, std::int64_t given, const std::vecto
 
 }  // namespace Impl
 }  // namespace Filigree
-
-#endif

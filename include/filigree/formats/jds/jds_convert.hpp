@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_JDS_JDS_CONVERT_HPP
-#define FILIGREE_FORMATS_JDS_JDS_CONVERT_HPP
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -13,8 +12,7 @@
 #include "filigree/formats/jds/jds_layout.hpp"
 #include "filigree/formats/jds/jds_matrix.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// convert<JdsMatrix> of a checked CRS matrix. Fences exec. While it runs, it takes 24 bytes per row (32 with
 /// 64-bit ordinals) and 8 bytes per entry of the longest row.
@@ -49,7 +47,4 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const JdsOptio
   fill_rows(exec, name, JdsLayout<S, O>(result), crs);
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_JDS_JDS_LAYOUT_HPP
-#define FILIGREE_FORMATS_JDS_JDS_LAYOUT_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -13,8 +12,7 @@
 #include "filigree/formats/jds/jds_matrix.hpp"
 #include "filigree/product/row_layout.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The entries of a stored row, one in each of its jagged diagonals; the members of StridedEntries.
 template <class Scalar, class Ordinal>
@@ -198,7 +196,4 @@ auto with_layout(const ExecutionSpace&, const JdsMatrix<S, O, D, M, Z>& jds, con
   return visit(JdsLayout<S, O>(jds));
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

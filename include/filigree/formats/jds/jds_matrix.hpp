@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_JDS_JDS_MATRIX_HPP
-#define FILIGREE_FORMATS_JDS_JDS_MATRIX_HPP
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -78,5 +77,3 @@ class JdsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
 };
 
 }  // namespace Filigree
-
-#endif

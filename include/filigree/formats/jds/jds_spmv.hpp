@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_JDS_JDS_SPMV_HPP
-#define FILIGREE_FORMATS_JDS_JDS_SPMV_HPP
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -10,8 +9,7 @@
 #include "filigree/formats/jds/jds_matrix.hpp"
 #include "filigree/product/row_product.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// y = beta*y + alpha*op(A)*x, arguments checked, A with entries: one lane per row. `name` names the kernel.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
@@ -21,7 +19,4 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                      static_cast<std::int64_t>(jds.numCols()));
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_SELL_SELL_CONVERT_HPP
-#define FILIGREE_FORMATS_SELL_SELL_CONVERT_HPP
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -17,8 +16,7 @@
 #include "filigree/formats/sell/sell_layout.hpp"
 #include "filigree/formats/sell/sell_matrix.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Finds the slices for SellOptions::one_length_per_slice. A slice begins at the first sorted row of each
 /// length, and then after every slice_height rows of that length. FindFirst, Count and List run one after
@@ -336,7 +334,4 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const SellOpti
   with_layout(exec, result, [&](const auto& layout) { fill_rows(exec, name, layout, crs); });
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_SELL_SELL_LAYOUT_HPP
-#define FILIGREE_FORMATS_SELL_SELL_LAYOUT_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -11,8 +10,7 @@
 #include "filigree/product/host_tile.hpp"
 #include "filigree/product/row_layout.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The short column that stands for padding.
 constexpr std::uint16_t short_padding = 65535;
@@ -239,7 +237,4 @@ auto with_layout(const ExecutionSpace&, const SellMatrix<S, O, D, M, Z>& sell, c
   return visit(SellLayout<S, O, false>(sell));
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_SELL_SELL_MATRIX_HPP
-#define FILIGREE_FORMATS_SELL_SELL_MATRIX_HPP
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -78,21 +77,21 @@ struct SellOptions : ConvertOptions {
 ///                    values         2 3 4 1 1 . | 1 . 1 .
 ///                    entries        1 0 2 2 3 . | 0 . 3 .
 ///
-/// With slice height h and L lanes per row, entry k of row r of slice s is at slice_offsets[s] + p, where
-/// p = (k / L) * (h * L) + r * L + k % L. The width of a slice is the length of its longest row, rounded up
-/// to a multiple of L. The entries of a row keep the order of the CRS matrix. Duplicates stay separate
-/// entries. Row r of slice s is stored row i = s * h + r. It is matrix row permutation[i], or i if there is
-/// no permutation.
+/// With slice height h and L lanes per row, entry k of row r of slice s is at slice_offsets[s] + p, where p =
+/// (k / L) * (h * L) + r * L + k % L. The width of a slice is the length of its longest row, rounded up to a
+/// multiple of L. The entries of a row keep the order of the CRS matrix. Duplicates stay separate entries.
+/// Row r of slice s is stored row i = s * h + r. It is matrix row permutation[i], or i if there is no
+/// permutation.
 ///
 /// With SellOptions::one_length_per_slice, row r of slice s is matrix row permutation[slice_rows[s] + r], and
 /// the height h of slice s is slice_rows[s + 1] - slice_rows[s].
 ///
-/// With short columns, the column at slice_offsets[s] + p is
-/// column_bases[s] + short_entries[column_offsets[s] + p], and a short entry of 65535 is padding. If
-/// column_bases[s] is -1, it is entries[column_offsets[s] + p].
+/// With short columns, the column at slice_offsets[s] + p is column_bases[s] +
+/// short_entries[column_offsets[s] + p], and a short entry of 65535 is padding. If column_bases[s] is -1, it
+/// is entries[column_offsets[s] + p].
 ///
-/// Bytes: sizeof(Scalar) + sizeof(Ordinal) per stored element (sizeof(Scalar) + 2 if its column is short),
-/// 8 + sizeof(Ordinal) per slice, sizeof(Ordinal) per row if rows are sorted, sizeof(Ordinal) per slice with
+/// Bytes: sizeof(Scalar) + sizeof(Ordinal) per stored element (sizeof(Scalar) + 2 if its column is short), 8
+/// + sizeof(Ordinal) per slice, sizeof(Ordinal) per row if rows are sorted, sizeof(Ordinal) per slice with
 /// one length per slice, and 8 + sizeof(Ordinal) per slice with short columns.
 ///
 /// Sources: sliced ELLPACK; sorted sections, Kirk and Hwu, chapter 10, section 10.5; several lanes per row,
@@ -153,5 +152,3 @@ class SellMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, Size
 };
 
 }  // namespace Filigree
-
-#endif

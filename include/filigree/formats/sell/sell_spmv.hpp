@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_SELL_SELL_SPMV_HPP
-#define FILIGREE_FORMATS_SELL_SELL_SPMV_HPP
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -10,8 +9,7 @@
 #include "filigree/formats/sell/sell_matrix.hpp"
 #include "filigree/product/row_product.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// y = beta*y + alpha*op(A)*x, arguments checked, A with entries: L lanes per row. `name` names the kernel.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
@@ -22,7 +20,4 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
   });
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

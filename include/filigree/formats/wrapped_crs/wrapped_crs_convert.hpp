@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_WRAPPED_CRS_WRAPPED_CRS_CONVERT_HPP
-#define FILIGREE_FORMATS_WRAPPED_CRS_WRAPPED_CRS_CONVERT_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -13,8 +12,7 @@
 #include "filigree/formats/wrapped_crs/wrapped_crs_layout.hpp"
 #include "filigree/formats/wrapped_crs/wrapped_crs_matrix.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// Writes the row of the first entry of each chunk.
 template <class ExecutionSpace, class EntryLayout, class Ordinal>
@@ -90,7 +88,4 @@ Crs convert_to_crs(const ExecutionSpace&, const WrappedCrsMatrix<S, O, D, M, Z>&
   return A.crs;
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_WRAPPED_CRS_WRAPPED_CRS_LAYOUT_HPP
-#define FILIGREE_FORMATS_WRAPPED_CRS_WRAPPED_CRS_LAYOUT_HPP
+#pragma once
 
 #include <cstdint>
 
@@ -10,8 +9,7 @@
 #include "filigree/formats/wrapped_crs/wrapped_crs_matrix.hpp"
 #include "filigree/product/balanced_product.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// A CRS matrix as EntryLayout (product/balanced_product.hpp). It has no row of each entry, so rows are found
 /// by binary search in the row map, from the first row of a chunk on.
@@ -105,7 +103,4 @@ struct CrsEntryLayout {
   };
 };
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl

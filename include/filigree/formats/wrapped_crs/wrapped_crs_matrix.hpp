@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_WRAPPED_CRS_WRAPPED_CRS_MATRIX_HPP
-#define FILIGREE_FORMATS_WRAPPED_CRS_WRAPPED_CRS_MATRIX_HPP
+#pragma once
 
 #include <cstddef>
 #include <KokkosSparse_CrsMatrix.hpp>
@@ -42,8 +41,8 @@ struct WrappedCrsOptions : ConvertOptions {
 };
 
 /// A CRS matrix that a kernel of this library multiplies. The caller chooses the kernel. It is meant for
-/// callers who cannot convert their matrix: it shares the Views of the KokkosSparse::CrsMatrix
-/// that it is made of, so new values there are new values here.
+/// callers who cannot convert their matrix: it shares the Views of the KokkosSparse::CrsMatrix that it is
+/// made of, so new values there are new values here.
 ///
 /// CrsKernel::lanes suits rows of about the same length: few lanes for short rows, 32 for long rows.
 /// CrsKernel::balanced suits rows of any lengths, also a few very long ones.
@@ -64,8 +63,7 @@ struct WrappedCrsOptions : ConvertOptions {
 ///
 /// A product with CrsKernel::balanced keeps partial sums in chunks.carry. Products of one object at once, on
 /// several execution space instances, would mix their partial sums; each needs its own copy from
-/// with_own_carry().
-/// The Views that do not belong to the CRS matrix are managed, whatever MemoryTraits are.
+/// with_own_carry(). The Views that do not belong to the CRS matrix are managed, whatever MemoryTraits are.
 /// Bytes: those of the CRS matrix. CrsKernel::balanced adds the bytes that CooMatrix has for chunks and
 /// sizeof(Ordinal) per chunk and per row without entries.
 ///
@@ -130,5 +128,3 @@ class WrappedCrsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits
 };
 
 }  // namespace Filigree
-
-#endif

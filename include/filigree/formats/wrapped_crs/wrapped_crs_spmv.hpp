@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef FILIGREE_FORMATS_WRAPPED_CRS_WRAPPED_CRS_SPMV_HPP
-#define FILIGREE_FORMATS_WRAPPED_CRS_WRAPPED_CRS_SPMV_HPP
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -12,8 +11,7 @@
 #include "filigree/formats/wrapped_crs/wrapped_crs_matrix.hpp"
 #include "filigree/product/row_product.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The product. The arguments are already checked, and the matrix has entries. Modes T and H always use a
 /// number of lanes per row; with CrsKernel::balanced it is 8.
@@ -41,7 +39,4 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
   balanced_spmv(exec, name, join_name, mode, entries, operands, A.chunks, A.empty_rows);
 }
 
-}  // namespace Impl
-}  // namespace Filigree
-
-#endif
+}  // namespace Filigree::Impl
