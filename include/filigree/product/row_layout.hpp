@@ -5,7 +5,7 @@
 // for every layout. A layout has:
 //
 //   scalar_type, ordinal_type
-//   padded               (constexpr) whether lane entries may hold padding, which has column -1 and comes last
+//   padded               (constexpr) whether lane entries may end with padding, which has column -1
 //   has_lanes            (constexpr) whether lanes() may be more than 1
 //   stored_row_count()   number of stored rows
 //   matrix_row(i)        row of the matrix that is stored row i, or -1 if i only fills a slice
@@ -23,7 +23,7 @@
 //   visit_tile(i, count, visit)
 //                        calls visit(tile). tile.add<Conjugate>(operands, sums) adds the products of the
 //                        `count` rows of the tile to their sums. HostTile (host_tile.hpp) is such a tile.
-//   has_excess           (constexpr) whether a tile leaves out the excess entries of a hybrid format. If true:
+//   has_excess           (constexpr) whether tiles leave out the excess entries of a hybrid format. If true:
 //   visit_excess(i, count, visit)
 //                        calls visit(j, entries) for each stored row i + j of the tile with excess entries
 //
