@@ -193,7 +193,8 @@ class MatrixReader {
 
   /// Moves the first row_lengths[row] entries of each row into new arrays without gaps.
   void remove_gaps(const std::vector<std::int64_t>& row_lengths, std::int64_t nnz) {
-    const auto [old_entries, old_values] = std::pair(m_crs.entries, m_crs.values);
+    const auto old_entries = m_crs.entries;
+    const auto old_values = m_crs.values;
     allocate_entries(nnz);
     std::int64_t to = 0;
     for (std::int64_t row = 0; row < m_crs.num_rows; ++row) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <iosfwd>
+#include <limits>
 #include <stdexcept>
 #include <utility>
 
@@ -63,12 +64,11 @@ struct MatrixMarketTarget {
 /// A CRS matrix on the host. In a matrix that was read, the columns of each row are sorted and unique.
 template <class Scalar, class Ordinal>
 struct MatrixMarketCrs {
-  static_assert(
-      std::is_same<Scalar, float>::value || std::is_same<Scalar, double>::value ||
-          std::is_same<Scalar, Kokkos::complex<float>>::value ||
-          std::is_same<Scalar, Kokkos::complex<double>>::value,
-      "Filigree reads and writes Matrix Market files for matrices of float, double, "
-      "Kokkos::complex<float> and Kokkos::complex<double>; this CrsMatrix has another scalar type.");
+  static_assert(std::is_same<Scalar, float>::value || std::is_same<Scalar, double>::value ||
+                    std::is_same<Scalar, Kokkos::complex<float>>::value ||
+                    std::is_same<Scalar, Kokkos::complex<double>>::value,
+                "Filigree reads and writes Matrix Market files for matrices of float, double, "
+                "Kokkos::complex<float> and Kokkos::complex<double>. This CrsMatrix has another type.");
   std::int64_t num_rows = 0;
   std::int64_t num_cols = 0;
   Kokkos::View<std::int64_t*, Kokkos::HostSpace> row_map;
@@ -103,8 +103,8 @@ template <class Ordinal>
 using matrix_market_ordinal_t =
     std::conditional_t<matrix_market_max<Ordinal> <= INT32_MAX, std::int32_t, std::int64_t>;
 
-/// Copies a View to the memory space and value type of another View type. Returns the same View if they are
-/// equal.
+/// A View of another type with the elements of `from`. It shares the memory of `from` if the value types and
+/// memory spaces are equal.
 template <class View, class From>
 View matrix_market_view(const From& from) {
   using value_type = typename View::non_const_value_type;
@@ -121,7 +121,7 @@ View matrix_market_view(const From& from) {
   }
 }
 
-/// Reads a file with load_matrix_market(). `source` are its first arguments.
+/// Reads a file into a CRS matrix on its device. `source` is a path, or a stream and its name.
 template <class Crs, class... Source>
 Crs read_matrix_market_crs(const MatrixMarketOptions& options, Source&... source) {
   using ordinal_type = typename Crs::non_const_ordinal_type;
@@ -138,8 +138,8 @@ Crs read_matrix_market_crs(const MatrixMarketOptions& options, Source&... source
              static_cast<ordinal_type>(from.num_cols), nnz, values, row_map, entries);
 }
 
-/// A CRS matrix on the host. Views whose types allow it are shared. Throws std::invalid_argument if crs is
-/// not a valid CRS matrix.
+/// Copies a CRS matrix to the host. Shares Views that are on the host and have the type of the result. Throws
+/// std::invalid_argument if crs is not a valid CRS matrix.
 template <class Crs>
 auto matrix_market_from_crs(const Crs& crs) {
   using Result = MatrixMarketCrs<typename Crs::non_const_value_type,
