@@ -8,8 +8,8 @@
 
 namespace Filigree::Impl::MatrixMarket {
 
-/// Sorts a row by column and keeps the order of entries with equal columns. It sorts indices, which need less
-/// memory than copies of the entries.
+/// Sorts a row by column and keeps the order of entries with equal columns. It sorts indices. The columns and
+/// the values are then copied one after the other, so that both copies never exist at once.
 template <class Index, class Ordinal, class Scalar>
 void sort_long_row(Ordinal* entries, Scalar* values, std::int64_t count) {
   std::vector<Index> order(static_cast<std::size_t>(count));
