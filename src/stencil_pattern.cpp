@@ -4,8 +4,6 @@
 #include <filigree/core/error.hpp>
 #include <filigree/grid/stencil_pattern.hpp>
 #include <set>
-#include <stdexcept>
-#include <utility>
 
 namespace Filigree::Impl {
 

@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
 #include <filigree/core/scalar.hpp>
-#include <string>
-#include <type_traits>
 
 #include "header.hpp"
-#include "numbers.hpp"
 
 namespace Filigree::Impl::MatrixMarket {
 
@@ -21,15 +15,18 @@ Scalar make_value(double real, double imag) {
     return static_cast<Scalar>(real);
 }
 
+/// The smallest finite magnitude that a scalar type rounds to infinity; infinity for double. For float it is
+/// the largest number plus half a unit in its last bit.
+template <class Scalar>
+constexpr double overflow_threshold = std::is_same<real_t<Scalar>, float>::value
+                                          ? 0x1.ffffffp127
+                                          : std::numeric_limits<double>::infinity();
+
 /// Reads the entries after the size line for a matrix of type Scalar.
 template <class Scalar>
 class EntryReader {
  public:
-  EntryReader(const Text& text, const Header& header, const MatrixMarketTarget& target)
-      : m_text(text), m_header(header), m_overflow_threshold(target.overflow_threshold) {}
-
-  const Text& text() const { return m_text; }
-  const Header& header() const { return m_header; }
+  EntryReader(const Text& text, const Header& header) : m_text(text), m_header(header) {}
 
   /// Calls visit(line, row, column, real part, imaginary part) for the entries in [p, end), where `line` is
   /// the first word of the line. [p, end) consists of whole lines; for an array it begins with the first
@@ -95,37 +92,21 @@ class EntryReader {
   [[noreturn]] void fail_at_first_error() const {
     const auto ignore = [](const char*, std::int64_t, std::int64_t, double, double) {};
     const char* p = skip_to_data(m_header.data, m_text.end);
-    std::int64_t lines = 0;
-    if (m_header.is_array()) {
-      // The row and column of a value depend on all values before it, so the array is read in one call.
-      lines = for_each_entry(p, m_text.end, ignore);
-      if (lines > m_header.num_entries) fail_at_excess_line(line_of_entry(m_header.num_entries));
-      p = m_text.end;
-    }
-    while (p != m_text.end) {
-      if (lines == m_header.num_entries) fail_at_excess_line(p);
+    // The row and column of a value depend on all values before it, so an array is read in one call.
+    if (m_header.is_array()) for_each_entry(p, m_text.end, ignore);
+    for (std::int64_t lines = 0;; ++lines) {
+      if (p == m_text.end)
+        m_text.fail(p, "entry " + std::to_string(lines + 1) + " of " + std::to_string(m_header.num_entries) +
+                           " (too few entries)");
+      if (lines == m_header.num_entries)
+        m_text.fail(p, "the end of the file after " + std::to_string(lines) + " entries");
       const char* end = line_end(p, m_text.end);
-      for_each_entry(p, end, ignore);
+      if (!m_header.is_array()) for_each_entry(p, end, ignore);
       p = skip_to_data(end, m_text.end);
-      ++lines;
     }
-    m_text.fail(m_text.end, "entry " + std::to_string(lines + 1) + " of " +
-                                std::to_string(m_header.num_entries) + " (too few entries)");
   }
 
  private:
-  [[noreturn]] void fail_at_excess_line(const char* p) const {
-    m_text.fail(p, "the end of the file after " + std::to_string(m_header.num_entries) + " entries");
-  }
-
-  /// The line of the entry with this number, from 0.
-  const char* line_of_entry(std::int64_t number) const {
-    const char* p = skip_to_data(m_header.data, m_text.end);
-    for (; number > 0; --number)
-      p = skip_to_data(line_end(p, m_text.end), m_text.end);
-    return p;
-  }
-
   void read_indices(const char*& p, const char* end, std::int64_t& row, std::int64_t& col) const {
     const char* line = p;
     row = read_index(p, end, "row", m_header.num_rows);
@@ -155,7 +136,8 @@ class EntryReader {
     if constexpr (std::is_same<real_t<Scalar>, float>::value)
       if (parsed == ParseResult::Good && std::isfinite(value)) value = rounded_to_float(word, p, value);
     if (parsed == ParseResult::NoNumber) m_text.fail(word, what);
-    if (parsed == ParseResult::TooLarge || (std::abs(value) >= m_overflow_threshold && !std::isinf(value)))
+    if (parsed == ParseResult::TooLarge ||
+        (std::abs(value) >= overflow_threshold<Scalar> && !std::isinf(value)))
       m_text.fail(word, "a number that the scalar type of the matrix can hold");
     return value;
   }
@@ -171,7 +153,6 @@ class EntryReader {
 
   Text m_text;
   Header m_header;
-  double m_overflow_threshold;
 };
 
 }  // namespace Filigree::Impl::MatrixMarket

@@ -1,27 +1,137 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <filigree/io/matrix_market.hpp>
-#include <fstream>
-#include <istream>
-#include <new>
-#include <stdexcept>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
 
-#include "byte_source.hpp"
+#include <cerrno>
+#include <fstream>
+
 #include "matrix_reader.hpp"
 
 namespace Filigree::Impl {
 
 namespace {
 
+/// The error for a file that cannot be opened, with the reason from errno.
+MatrixMarketError cannot_open(const std::string& path) {
+  return {path, 0, std::string("cannot open the file: ") + std::strerror(errno)};
+}
+
+/// A file mapped into memory. Throws MatrixMarketError if the file does not exist or is a directory.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::string& path) {
+    struct stat status;
+    if (::stat(path.c_str(), &status) != 0) throw cannot_open(path);
+    if (S_ISDIR(status.st_mode)) throw MatrixMarketError(path, 0, "expected a file, found a directory");
+    if (!S_ISREG(status.st_mode) || status.st_size == 0) return;
+    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) throw cannot_open(path);
+    const auto size = static_cast<std::size_t>(status.st_size);
+    void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+    ::close(descriptor);
+    if (data == MAP_FAILED) return;
+    m_data = static_cast<char*>(data);
+    m_size = size;
+  }
+  ~MappedFile() {
+    if (m_data != nullptr) ::munmap(m_data, m_size);
+  }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  /// Null if the file cannot be mapped, for example a pipe or an empty file. It must be read as a stream
+  /// then.
+  const char* begin() const { return m_data; }
+  const char* end() const { return m_data + m_size; }
+
+ private:
+  char* m_data = nullptr;
+  std::size_t m_size = 0;
+};
+
+/// Reads a stream to its end. Throws MatrixMarketError, with the name, if the stream fails earlier.
+MatrixMarket::Buffer read_stream(std::istream& stream, const std::string& name) {
+  constexpr std::size_t block = std::size_t(1) << 20;
+  MatrixMarket::Buffer bytes;
+  // The caller's stream may throw on failbit, and reading to the end sets failbit.
+  const std::ios::iostate exceptions = stream.exceptions();
+  stream.exceptions(std::ios::goodbit);
+  while (stream.good()) {
+    char* space = bytes.reserve(block);
+    stream.read(space, static_cast<std::streamsize>(bytes.free_space()));
+    bytes.commit(static_cast<std::size_t>(stream.gcount()));
+  }
+  // The end of a stream sets eofbit and failbit. failbit alone means that the stream had failed before.
+  if (stream.bad() || !stream.eof()) throw MatrixMarketError(name, 0, "cannot read the stream to its end");
+  stream.clear(std::ios::eofbit);
+  stream.exceptions(exceptions & ~std::ios::eofbit);
+  bytes.shrink();
+  return bytes;
+}
+
+/// Whether the bytes begin with the signature of gzip.
+bool is_gzip(const char* begin, const char* end) {
+  return end - begin >= 2 && begin[0] == '\x1f' && begin[1] == '\x8b';
+}
+
+/// Decompresses gzip data of one or more members. Throws MatrixMarketError, with the name, if the data is
+/// corrupt, truncated or followed by other bytes.
+///
+/// This does not use zlib's gzread: gzread cannot read from a std::istream, and it silently ignores bytes
+/// after the gzip data.
+MatrixMarket::Buffer inflate_gzip(const char* begin, const char* end, const std::string& name) {
+  // zlib counts bytes in unsigned int, so longer data is passed in parts of at most this size.
+  constexpr std::size_t max_part = std::size_t(1) << 30;
+  z_stream stream{};
+  constexpr int gzip_window_bits = 15 + 16;
+  if (inflateInit2(&stream, gzip_window_bits) != Z_OK) throw std::bad_alloc();
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> guard(&stream, inflateEnd);
+
+  MatrixMarket::Buffer text;
+  const char* next = begin;
+  int status = Z_OK;
+  while (status != Z_STREAM_END || next != end) {
+    if (status == Z_STREAM_END) {
+      if (!is_gzip(next, end))
+        throw MatrixMarketError(name, 0,
+                                "expected the end of the file after the gzip data, found " +
+                                    std::to_string(end - next) + " bytes more");
+      inflateReset(&stream);
+    }
+    char* space = text.reserve(std::size_t(1) << 18);
+    const auto input = static_cast<uInt>(std::min(max_part, static_cast<std::size_t>(end - next)));
+    const auto output = static_cast<uInt>(std::min(max_part, text.free_space()));
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(next));
+    stream.avail_in = input;
+    stream.next_out = reinterpret_cast<Bytef*>(space);
+    stream.avail_out = output;
+    status = inflate(&stream, Z_NO_FLUSH);
+    next += input - stream.avail_in;
+    text.commit(output - stream.avail_out);
+
+    if (status == Z_MEM_ERROR) throw std::bad_alloc();
+    if (status != Z_STREAM_END && status != Z_OK && status != Z_BUF_ERROR)
+      throw MatrixMarketError(name, 0,
+                              std::string("the gzip data is corrupt: ") +
+                                  (stream.msg != nullptr ? stream.msg : "unknown zlib error"));
+    if (status != Z_STREAM_END && next == end && stream.avail_out != 0)
+      throw MatrixMarketError(name, 0, "the gzip data is truncated: its end is missing");
+  }
+  text.shrink();
+  return text;
+}
+
 template <class Scalar, class Ordinal>
 MatrixMarketCrs<Scalar, Ordinal> read_bytes(const char* begin, const char* end, const std::string& name,
                                             const MatrixMarketOptions& options,
                                             const MatrixMarketTarget& target) {
-  const auto read_text = [&](const char* text_begin, const char* text_end) {
-    return MatrixMarket::read_matrix<Scalar, Ordinal>({text_begin, text_end, name}, options, target);
-  };
-  if (!MatrixMarket::is_gzip(begin, end)) return read_text(begin, end);
-  const MatrixMarket::Buffer text = MatrixMarket::inflate_gzip(begin, end, name);
-  return read_text(text.begin(), text.end());
+  using Reader = MatrixMarket::MatrixReader<Scalar, Ordinal>;
+  if (!is_gzip(begin, end)) return Reader({begin, end, name}, options, target).read();
+  const MatrixMarket::Buffer text = inflate_gzip(begin, end, name);
+  return Reader({text.begin(), text.end(), name}, options, target).read();
 }
 
 /// Calls read() and reports failed allocations as errors of the file.
@@ -41,10 +151,10 @@ template <class Scalar, class Ordinal>
 MatrixMarketCrs<Scalar, Ordinal> load_matrix_market(const std::string& path,
                                                     const MatrixMarketOptions& options,
                                                     const MatrixMarketTarget& target) {
-  const MatrixMarket::MappedFile file(path);
+  const MappedFile file(path);
   if (file.begin() == nullptr) {
     std::ifstream stream(path, std::ios::binary);
-    if (!stream) throw MatrixMarketError(path, 0, MatrixMarket::cannot_open());
+    if (!stream) throw cannot_open(path);
     return load_matrix_market<Scalar, Ordinal>(stream, path, options, target);
   }
   return with_memory_errors(
@@ -56,7 +166,7 @@ MatrixMarketCrs<Scalar, Ordinal> load_matrix_market(std::istream& stream, const 
                                                     const MatrixMarketOptions& options,
                                                     const MatrixMarketTarget& target) {
   return with_memory_errors(name, [&] {
-    const MatrixMarket::Buffer bytes = MatrixMarket::read_stream(stream, name);
+    const MatrixMarket::Buffer bytes = read_stream(stream, name);
     return read_bytes<Scalar, Ordinal>(bytes.begin(), bytes.end(), name, options, target);
   });
 }

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <zlib.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <filigree/core/scalar.hpp>
 #include <filigree/io/matrix_market.hpp>
-#include <memory>
 #include <ostream>
 
-#include "buffer.hpp"
-#include "host_threads.hpp"
+#include "host.hpp"
 
 namespace Filigree::Impl {
 namespace {

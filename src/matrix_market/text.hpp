@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
+#include <algorithm>
 #include <cstring>
-#include <string>
+#include <filigree/io/matrix_market.hpp>
 
 namespace Filigree::Impl::MatrixMarket {
 
@@ -58,15 +58,39 @@ struct Text {
 
   /// The number of the line of a character, from 1. It counts line ends from the beginning of the text, so it
   /// is only for errors.
-  std::int64_t line_of(const char* p) const;
+  std::int64_t line_of(const char* p) const { return 1 + std::count(begin, p, '\n'); }
 
   /// Throws a MatrixMarketError that says what was expected and quotes the word found at p and its line.
-  [[noreturn]] void fail(const char* p, const std::string& expected) const;
+  [[noreturn]] void fail(const char* p, const std::string& expected) const {
+    p = skip_blanks(p, end);
+    std::string found("the end of the file");
+    if (p < end) {
+      const char* first = p;
+      while (first > begin && first[-1] != '\n')
+        --first;
+      const char* last = line_end(p, end);
+      if (last > first && last[-1] == '\r') --last;
+      found = *p == '\n' ? "the end of the line" : quote(p, skip_word(p, end));
+      found += " in the line " + quote(first, last);
+    }
+    throw MatrixMarketError(name, line_of(p), "expected " + expected + ", found " + found);
+  }
 
   /// Throws if another word follows p on its line. `last_item` names the item before p.
   void expect_line_end(const char* p, const char* last_item) const {
     p = skip_blanks(p, end);
     if (p < end && *p != '\n') fail(p, std::string("the end of the line after ") + last_item);
+  }
+
+ private:
+  /// The characters in quotation marks: at most 60 of them, and '?' for those that cannot be printed.
+  static std::string quote(const char* first, const char* last) {
+    constexpr std::ptrdiff_t max_length = 60;
+    std::string text(first, std::min(last, first + max_length));
+    for (char& c : text)
+      if (static_cast<unsigned char>(c) < 32 || static_cast<unsigned char>(c) > 126)
+        c = c == '\t' ? ' ' : '?';
+    return '"' + text + (last - first > max_length ? "...\"" : "\"");
   }
 };
 

@@ -25,8 +25,7 @@ template <class Scalar>
 Outcome<Scalar> read(const std::string& bytes, std::int64_t pieces,
                      const Filigree::MatrixMarketOptions& options) {
   // The size line may announce any number of rows, and each row needs memory, so the limits are small.
-  const Filigree::Impl::MatrixMarketTarget target{
-      5000, 100000, Filigree::Impl::MatrixMarketScalar<Scalar>::overflow_threshold(), pieces};
+  const Filigree::Impl::MatrixMarketTarget target{5000, 100000, pieces};
   std::istringstream stream(bytes);
   Outcome<Scalar> outcome;
   try {

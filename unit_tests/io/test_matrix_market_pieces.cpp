@@ -14,8 +14,7 @@ using Loaded = Filigree::Impl::MatrixMarketCrs<double, std::int32_t>;
 
 Loaded load(const std::string& text, std::int64_t pieces, const Filigree::MatrixMarketOptions& options = {}) {
   std::istringstream stream(text);
-  const Filigree::Impl::MatrixMarketTarget target{INT32_MAX, INT64_MAX,
-                                                  std::numeric_limits<double>::infinity(), pieces};
+  const Filigree::Impl::MatrixMarketTarget target{INT32_MAX, INT64_MAX, pieces};
   return Filigree::Impl::load_matrix_market<double, std::int32_t>(stream, "test.mtx", options, target);
 }
 

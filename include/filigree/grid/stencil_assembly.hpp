@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
-#include <type_traits>
 
+#include "filigree/core/launch.hpp"
 #include "filigree/core/region.hpp"
 #include "filigree/core/scalar.hpp"
 #include "filigree/grid/stencil_pattern.hpp"

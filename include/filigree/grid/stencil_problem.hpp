@@ -1,22 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <cstdint>
 #include <limits>
-#include <stdexcept>
-#include <type_traits>
 
 #include "filigree/conversion/build_crs.hpp"
 #include "filigree/core/error.hpp"
-#include "filigree/core/launch.hpp"
-#include "filigree/core/region.hpp"
 #include "filigree/formats/cds/cds_matrix.hpp"
 #include "filigree/grid/coefficients.hpp"
-#include "filigree/grid/stencil.hpp"
 #include "filigree/grid/stencil_assembly.hpp"
-#include "filigree/grid/stencil_pattern.hpp"
 
 namespace Filigree {
 
@@ -34,10 +25,9 @@ namespace Filigree {
 /// The matrix is assembled on the device. CRS and CDS hold the same entries.
 ///
 /// @tparam Coefficients a device functor (cell, neighbour, i, j) that returns the value in row i of `cell`
-/// and
-///         column j of `neighbour`. `neighbour` is the number of a cell of the grid; with BoundaryRule::wrap
-///         that of the cell at the other end. It is -1 for a point outside the grid if BoundaryRule::clamp or
-///         constant applies to it.
+///         and column j of `neighbour`. `neighbour` is the number of a cell of the grid. If
+///         BoundaryRule::wrap applies, it is the cell at the other end of the axis. If BoundaryRule::clamp or
+///         constant applies to a point outside the grid, it is -1.
 template <class Coefficients = CoupledLaplacian>
 class StencilProblem {
  public:
@@ -46,9 +36,8 @@ class StencilProblem {
   /// @param stencil       the stencil; its points must differ
   /// @param dof           unknowns per cell, at least 1
   /// @param coefficients  the functor of the class comment
-  /// @param boundaries    the rule of each axis. BoundaryRule::wrap needs more than twice as many cells as
-  /// the
-  ///                      stencil reaches along the axis, so that no cell is a neighbour twice
+  /// @param boundaries    the rule of each axis. BoundaryRule::wrap needs more cells than twice the reach of
+  ///                      the stencil along the axis, so that no cell is a neighbour twice
   /// @throws std::invalid_argument for other values
   /// @throws std::length_error if 64 bits cannot count the rows
   StencilProblem(const std::array<std::int64_t, 3>& cells, const Stencil& stencil, int dof,

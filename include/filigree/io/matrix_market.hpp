@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <iosfwd>
 #include <limits>
 #include <stdexcept>
-#include <string>
-#include <type_traits>
 #include <utility>
-#include <vector>
-
-#include <Kokkos_Core.hpp>
-#include <KokkosSparse_CrsMatrix.hpp>
 
 #include "filigree/conversion/check_crs.hpp"
 #include "filigree/core/scalar.hpp"
@@ -65,15 +57,18 @@ namespace Impl {
 struct MatrixMarketTarget {
   std::int64_t max_ordinal;  ///< largest number of rows or columns
   std::int64_t max_offset;   ///< largest number of entries
-  /// The smallest finite magnitude that the scalar type rounds to infinity; infinity for double.
-  double overflow_threshold;
   /// The number of pieces in which threads read the text; 0 for one per thread. Tests set it.
   std::int64_t pieces = 0;
 };
 
-/// A CRS matrix on the host. The columns of each row are sorted and unique.
+/// A CRS matrix on the host. In a matrix that was read, the columns of each row are sorted and unique.
 template <class Scalar, class Ordinal>
 struct MatrixMarketCrs {
+  static_assert(std::is_same<Scalar, float>::value || std::is_same<Scalar, double>::value ||
+                    std::is_same<Scalar, Kokkos::complex<float>>::value ||
+                    std::is_same<Scalar, Kokkos::complex<double>>::value,
+                "Filigree reads and writes Matrix Market files for matrices of float, double, "
+                "Kokkos::complex<float> and Kokkos::complex<double>. This CrsMatrix has another type.");
   std::int64_t num_rows = 0;
   std::int64_t num_cols = 0;
   Kokkos::View<std::int64_t*, Kokkos::HostSpace> row_map;
@@ -98,102 +93,63 @@ void store_matrix_market(const std::string& path, bool gzip, const MatrixMarketC
 template <class Scalar, class Ordinal>
 void store_matrix_market(std::ostream& stream, const MatrixMarketCrs<Scalar, Ordinal>& crs);
 
-/// Whether a scalar type is supported, and MatrixMarketTarget::overflow_threshold for it.
-template <class Scalar>
-struct MatrixMarketScalar {
-  using Real = real_t<Scalar>;
-  static constexpr bool supported =
-      (std::is_same<Real, float>::value || std::is_same<Real, double>::value) &&
-      (std::is_same<Scalar, Real>::value || std::is_same<Scalar, Kokkos::complex<Real>>::value);
-  static constexpr double overflow_threshold() {
-    // For float the largest number plus half a unit in its last bit: rounding to nearest turns it into
-    // infinity.
-    return std::is_same<Real, float>::value ? 0x1.ffffffp127 : std::numeric_limits<double>::infinity();
-  }
-};
-
 /// The largest number of an integer type, at most that of int64_t.
 template <class Integer>
-constexpr std::int64_t matrix_market_max() {
-  constexpr auto max = static_cast<std::uintmax_t>(std::numeric_limits<Integer>::max());
-  return max < static_cast<std::uintmax_t>(INT64_MAX) ? static_cast<std::int64_t>(max) : INT64_MAX;
-}
+constexpr std::int64_t matrix_market_max =
+    sizeof(Integer) < 8 ? static_cast<std::int64_t>(std::numeric_limits<Integer>::max()) : INT64_MAX;
 
-/// The ordinal type with which the file is read: the smallest that holds all numbers of Ordinal.
+/// The ordinal type of the matrix on the host: the smallest that holds all numbers of Ordinal.
 template <class Ordinal>
 using matrix_market_ordinal_t =
-    std::conditional_t<matrix_market_max<Ordinal>() <= INT32_MAX, std::int32_t, std::int64_t>;
+    std::conditional_t<matrix_market_max<Ordinal> <= INT32_MAX, std::int32_t, std::int64_t>;
 
-/// Converts a View on the host to a View of the matrix. Returns the same View if types and spaces are equal.
+/// A View of another type with the elements of `from`. It shares the memory of `from` if the value types and
+/// memory spaces are equal.
 template <class View, class From>
 View matrix_market_view(const From& from) {
-  using to_type = typename View::non_const_value_type;
-  constexpr bool same_type = std::is_same<to_type, typename From::value_type>::value;
-  if constexpr (same_type && std::is_same<typename View::memory_space, Kokkos::HostSpace>::value) {
-    return from;
+  using value_type = typename View::non_const_value_type;
+  if constexpr (std::is_same<value_type, typename From::value_type>::value) {
+    return Kokkos::create_mirror_view_and_copy(typename View::memory_space(), from);
   } else {
     View view(Kokkos::view_alloc(Kokkos::WithoutInitializing, from.label()), from.extent(0));
-    if constexpr (same_type) {
-      Kokkos::deep_copy(view, from);
-    } else {
-      auto host = Kokkos::create_mirror_view(view);
-      for (std::size_t i = 0; i < from.extent(0); ++i)
-        host(i) = static_cast<to_type>(from(i));
-      Kokkos::deep_copy(view, host);
-    }
+    const auto host = Kokkos::create_mirror_view(view);
+    const auto host_from = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), from);
+    for (std::size_t i = 0; i < host.extent(0); ++i)
+      host(i) = static_cast<value_type>(host_from(i));
+    Kokkos::deep_copy(view, host);
     return view;
   }
 }
 
-template <class Crs>
-constexpr MatrixMarketTarget matrix_market_target() {
-  using Scalar = typename Crs::non_const_value_type;
-  static_assert(MatrixMarketScalar<Scalar>::supported,
-                "Filigree::read_matrix_market fills matrices of float, double, Kokkos::complex<float> and "
-                "Kokkos::complex<double>; this CrsMatrix has another scalar type.");
-  return {matrix_market_max<typename Crs::non_const_ordinal_type>(),
-          matrix_market_max<typename Crs::non_const_size_type>(),
-          MatrixMarketScalar<Scalar>::overflow_threshold()};
-}
-
-template <class Crs, class Scalar, class Ordinal>
-Crs matrix_market_to_crs(MatrixMarketCrs<Scalar, Ordinal> from) {
-  const auto nnz = static_cast<typename Crs::non_const_size_type>(from.entries.extent(0));
+/// Reads a file into a CRS matrix on its device. `source` is a path, or a stream and its name.
+template <class Crs, class... Source>
+Crs read_matrix_market_crs(const MatrixMarketOptions& options, Source&... source) {
+  using ordinal_type = typename Crs::non_const_ordinal_type;
+  using size_type = typename Crs::non_const_size_type;
+  auto from = load_matrix_market<typename Crs::non_const_value_type, matrix_market_ordinal_t<ordinal_type>>(
+      source..., options, MatrixMarketTarget{matrix_market_max<ordinal_type>, matrix_market_max<size_type>});
+  const auto nnz = static_cast<size_type>(from.entries.extent(0));
   // Each array on the host is freed as soon as it is copied.
   const auto take = [](auto& view) { return std::exchange(view, {}); };
   auto row_map = matrix_market_view<typename Crs::row_map_type::non_const_type>(take(from.row_map));
   auto entries = matrix_market_view<typename Crs::index_type::non_const_type>(take(from.entries));
   auto values = matrix_market_view<typename Crs::values_type::non_const_type>(take(from.values));
-  using ordinal_type = typename Crs::non_const_ordinal_type;
   return Crs("Filigree::crs[matrix_market]", static_cast<ordinal_type>(from.num_rows),
              static_cast<ordinal_type>(from.num_cols), nnz, values, row_map, entries);
 }
 
-/// Copies a CRS matrix to the host. Throws std::invalid_argument if it is not a valid CRS matrix.
+/// Copies a CRS matrix to the host. Shares Views that are on the host and have the type of the result. Throws
+/// std::invalid_argument if crs is not a valid CRS matrix.
 template <class Crs>
 auto matrix_market_from_crs(const Crs& crs) {
-  using Scalar = typename Crs::non_const_value_type;
-  using Ordinal = matrix_market_ordinal_t<typename Crs::non_const_ordinal_type>;
-  static_assert(MatrixMarketScalar<Scalar>::supported,
-                "Filigree::write_matrix_market writes matrices of float, double, Kokkos::complex<float> and "
-                "Kokkos::complex<double>; this CrsMatrix has another scalar type.");
+  using Result = MatrixMarketCrs<typename Crs::non_const_value_type,
+                                 matrix_market_ordinal_t<typename Crs::non_const_ordinal_type>>;
   check_crs(typename Crs::execution_space(), "Filigree::write_matrix_market", crs, true);
   Kokkos::fence();
-  const auto copy = [](auto to, const char* label, const auto& from) {
-    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), from);
-    using View = decltype(to);
-    View view(Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string(label)), host.extent(0));
-    for (std::size_t i = 0; i < host.extent(0); ++i)
-      view(i) = static_cast<typename View::value_type>(host(i));
-    return view;
-  };
-  MatrixMarketCrs<Scalar, Ordinal> result;
-  result.num_rows = static_cast<std::int64_t>(crs.numRows());
-  result.num_cols = static_cast<std::int64_t>(crs.numCols());
-  result.row_map = copy(result.row_map, "Filigree::row_map[matrix_market]", crs.graph.row_map);
-  result.entries = copy(result.entries, "Filigree::entries[matrix_market]", crs.graph.entries);
-  result.values = copy(result.values, "Filigree::values[matrix_market]", crs.values);
-  return result;
+  return Result{static_cast<std::int64_t>(crs.numRows()), static_cast<std::int64_t>(crs.numCols()),
+                matrix_market_view<decltype(Result::row_map)>(crs.graph.row_map),
+                matrix_market_view<decltype(Result::entries)>(crs.graph.entries),
+                matrix_market_view<decltype(Result::values)>(crs.values)};
 }
 
 }  // namespace Impl
@@ -247,10 +203,7 @@ auto matrix_market_from_crs(const Crs& crs) {
 /// @throws MatrixMarketError if the file cannot be read, is not valid or does not fit the matrix type
 template <class Crs>
 Crs read_matrix_market(const std::string& path, const MatrixMarketOptions& options = {}) {
-  using Ordinal = Impl::matrix_market_ordinal_t<typename Crs::non_const_ordinal_type>;
-  return Impl::matrix_market_to_crs<Crs>(
-      Impl::load_matrix_market<typename Crs::non_const_value_type, Ordinal>(
-          path, options, Impl::matrix_market_target<Crs>()));
+  return Impl::read_matrix_market_crs<Crs>(options, path);
 }
 
 /// Reads a stream, plain or gzip, to its end.
@@ -260,10 +213,7 @@ Crs read_matrix_market(const std::string& path, const MatrixMarketOptions& optio
 template <class Crs>
 Crs read_matrix_market(std::istream& stream, const std::string& name,
                        const MatrixMarketOptions& options = {}) {
-  using Ordinal = Impl::matrix_market_ordinal_t<typename Crs::non_const_ordinal_type>;
-  return Impl::matrix_market_to_crs<Crs>(
-      Impl::load_matrix_market<typename Crs::non_const_value_type, Ordinal>(
-          stream, name, options, Impl::matrix_market_target<Crs>()));
+  return Impl::read_matrix_market_crs<Crs>(options, stream, name);
 }
 
 /// Writes a CRS matrix as a Matrix Market file, with the words `coordinate`, `real` or `complex`, `general`.
@@ -273,7 +223,7 @@ Crs read_matrix_market(std::istream& stream, const std::string& name,
 /// duplicates, reading the file gives sorted rows and the sums of the duplicates.
 ///
 /// Cost: all threads of the default host execution space print numbers, and one thread compresses them.
-/// Memory on the host: a copy of the matrix and about 4 MB per thread.
+/// Memory on the host: at most a copy of the matrix and about 4 MB per thread.
 ///
 /// @param path  the file; it is compressed if its name ends in ".gz". It has the name path + ".part" until it
 ///              is complete, so an existing file stays unchanged if an error occurs. A device or a pipe is

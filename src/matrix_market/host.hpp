@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Memory and threads of the host.
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
-#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <new>
 #include <string>
+#include <vector>
 
 #include <Kokkos_Core.hpp>
 
@@ -22,16 +23,16 @@ class Buffer {
   /// Memory after the end for at least `bytes` bytes. Bytes written there belong to the buffer after
   /// commit().
   char* reserve(std::size_t bytes) {
-    if (free_space() < bytes) reallocate(std::max(m_size + bytes, m_capacity + m_capacity / 2));
+    if (free_space() < bytes && !reallocate(std::max(m_size + bytes, m_capacity + m_capacity / 2)))
+      throw std::bad_alloc();
     return m_data.get() + m_size;
   }
   /// The number of bytes that can be written after the end.
   std::size_t free_space() const { return m_capacity - m_size; }
   void commit(std::size_t bytes) { m_size += bytes; }
-
   void clear() { m_size = 0; }
 
-  /// Returns unused memory. After this an address sanitizer also reports reads past the end.
+  /// Returns unused memory if possible. After this an address sanitizer also reports reads past the end.
   void shrink() {
     if (m_size > 0) reallocate(m_size);
   }
@@ -41,12 +42,14 @@ class Buffer {
     void operator()(char* data) const { std::free(data); }
   };
 
-  void reallocate(std::size_t capacity) {
+  /// Returns false, and changes nothing, if there is not enough memory.
+  bool reallocate(std::size_t capacity) {
     void* data = std::realloc(m_data.get(), capacity);
-    if (data == nullptr) throw std::bad_alloc();
+    if (data == nullptr) return false;
     m_data.release();
     m_data.reset(static_cast<char*>(data));
     m_capacity = capacity;
+    return true;
   }
 
   std::unique_ptr<char, Free> m_data;
@@ -66,6 +69,29 @@ Kokkos::View<T*, Kokkos::HostSpace> host_array(const char* label, std::int64_t s
   }
   return Kokkos::View<T*, Kokkos::HostSpace>(
       Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string(label)), static_cast<std::size_t>(size));
+}
+
+/// Calls task(i) for i from 0 to count - 1 on the threads of the default host execution space. Returns false
+/// if a task threw an exception, because exceptions cannot leave a parallel region.
+template <class Task>
+bool run_on_host_threads(const char* label, std::int64_t count, const Task& task) {
+  std::vector<char> failed(static_cast<std::size_t>(count), 0);
+  const auto guarded_task = [&](const std::int64_t i) {
+    try {
+      task(i);
+    } catch (...) {
+      failed[static_cast<std::size_t>(i)] = 1;
+    }
+  };
+  if (count == 1) {
+    guarded_task(0);
+  } else {
+    using Host = Kokkos::DefaultHostExecutionSpace;
+    Kokkos::parallel_for(label, Kokkos::RangePolicy<Host, Kokkos::IndexType<std::int64_t>>(0, count),
+                         guarded_task);
+    Host().fence();
+  }
+  return std::count(failed.begin(), failed.end(), 1) == 0;
 }
 
 }  // namespace Filigree::Impl::MatrixMarket
