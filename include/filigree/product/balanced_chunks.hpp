@@ -4,21 +4,16 @@
 // find this out during set-up. balanced_product.hpp describes the algorithm and the EntryLayout concept.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
 #include "filigree/core/allocate_view.hpp"
 #include "filigree/core/binary_search.hpp"
 #include "filigree/core/launch.hpp"
 #include "filigree/core/matrix_base.hpp"
-#include "filigree/core/region.hpp"
 
 namespace Filigree {
 
 /// The Views that a matrix holds for its balanced product (see product/balanced_product.hpp). A cut row is a
-/// row whose entries lie in several chunks.
-///
-/// Bytes per chunk: 520 for the carry, 16 for cut_rows and, if the matrix has chunk_begins, 8 for these.
+/// row whose entries lie in several chunks. Bytes per chunk: 520 for the carry, 16 for cut_rows and, if the
+/// matrix has chunk_begins, 8 for these.
 template <class Device>
 struct EntryChunks {
   using offsets_type = Kokkos::View<std::int64_t*, Device>;
@@ -57,24 +52,22 @@ struct ChunkLaunch {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   /// Lanes per team.
   static constexpr int lanes = gpu ? 256 : 1;
-  /// Entries per lane. A GPU lane loads all of them before it uses the first one. More entries per lane need
-  /// more scratch memory, which leaves less first-level cache (see docs/performance.md, "Scratch memory of
-  /// the balanced product").
+  /// Entries per lane. A lane of a GPU loads all of them before it uses the first one. More of them need more
+  /// scratch memory (see docs/performance.md, "Scratch memory of the balanced product").
   static constexpr int entries_per_lane = gpu ? 8 : 2048;
   /// The most entries of a chunk.
   static constexpr std::int64_t chunk_size = lanes * entries_per_lane;
   using member_type = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
 
-  /// The most entries of a matrix whose chunks begin with a row if possible ("row-aligned" chunks).
+  /// The most entries of a matrix with row-aligned chunks, which begin with a row if possible.
   static constexpr std::int64_t most_aligned = std::int64_t(1) << 20;
   /// A chunk begins up to this many entries early if it then begins with a row. So rows of at most this many
-  /// entries are never cut. It is 0 for large matrices, whose chunks begin with multiples of chunk_size: a
-  /// team would lose time if it first loaded where its chunk begins (see docs/performance.md, "Where the
-  /// chunks of large matrices begin").
+  /// entries are never cut. It is 0 for larger matrices: a team would lose time if it first loaded where its
+  /// chunk begins (see docs/performance.md, "Where the chunks of large matrices begin").
   KOKKOS_FORCEINLINE_FUNCTION static constexpr std::int64_t slack(std::int64_t nnz) {
     return nnz <= most_aligned ? 512 : 0;
   }
-  /// Distance, in entries, between the begins of two chunks if neither begins early.
+  /// Entries from the begin of a chunk to the begin of the next one if neither begins early.
   KOKKOS_FORCEINLINE_FUNCTION static constexpr std::int64_t pitch(std::int64_t nnz) {
     return chunk_size - slack(nnz);
   }

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <limits>
-#include <stdexcept>
-#include <type_traits>
 
 #include "filigree/core/error.hpp"
 #include "filigree/core/kokkos_versions.hpp"
@@ -77,8 +73,8 @@ bool aliased(const XView& x, const YView& y) {
   if (x.size() == 0 || y.size() == 0) return false;
   const auto range_begin = [](const auto& view) { return reinterpret_cast<std::uintptr_t>(view.data()); };
   const auto range_end = [&](const auto& view) {
-    std::size_t last = (view.extent(0) - 1) * view.stride(0);
-    if (column_count(view) > 1) last += (view.extent(1) - 1) * multi_vector(view).column_stride;
+    const std::size_t last =
+        (view.extent(0) - 1) * view.stride(0) + (column_count(view) - 1) * multi_vector(view).column_stride;
     return range_begin(view) + (last + 1) * sizeof(*view.data());
   };
   if (range_end(x) <= range_begin(y) || range_end(y) <= range_begin(x)) return false;

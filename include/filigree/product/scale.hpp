@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <string>
-
 #include "filigree/core/launch.hpp"
 #include "filigree/core/scalar.hpp"
 #include "filigree/product/multi_vector.hpp"
