@@ -29,7 +29,7 @@ void check_spmv(Mode mode, const Matrix& A, const XView& x, const YView& y) {
   if (static_cast<std::int64_t>(x.extent(0)) != x_rows || static_cast<std::int64_t>(y.extent(0)) != y_rows ||
       column_count(x) != column_count(y))
     fail<std::invalid_argument>("Filigree::spmv: the extents do not fit: ", describe(), "; x must have ",
-                                x_rows, " rows, y ", y_rows, " rows and the number of columns of x.");
+                                x_rows, " rows, y ", y_rows, " rows, and both the same number of columns.");
   check_row_stride("Filigree::spmv", "x", x);
   check_row_stride("Filigree::spmv", "y", y);
   if (aliased(x, y))
@@ -48,8 +48,8 @@ void check_spmv(Mode mode, const Matrix& A, const XView& x, const YView& y) {
 /// @param A      m x n matrix
 /// @param x      View of rank 1 or 2 with n rows (m in modes T and H), any layout and stride
 /// @param beta   factor of y. If it is 0, y is overwritten whatever it holds.
-/// @param y      View of the rank of x with m rows (n in modes T and H) and the number of columns of x. It must
-///               not share memory with x.
+/// @param y      View with m rows (n in modes T and H) and the rank and number of columns of x. It must not
+///               share memory with x.
 ///
 /// spmv is asynchronous: it does not fence, allocate or query the device. The exception is a CRS or BSR
 /// matrix with a Kokkos Kernels version before 4.3, whose kernels take no instance and need fences. Mode N

@@ -25,9 +25,12 @@ KOKKOS_FORCEINLINE_FUNCTION T load_once(const T* pointer) {
     T result;
     memcpy(&result, words, size);
     return result;
+  } else {
+    return *pointer;
   }
-#endif
+#else
   return *pointer;
+#endif
 }
 
 /// Prefetches `count` elements that begin `ahead` elements after `first` into the caches of a host. The
