@@ -75,8 +75,8 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> spmv(const E
       "Filigree::spmv: A must be a matrix of a Filigree format, or a KokkosSparse CrsMatrix or BsrMatrix.");
   static_assert(Kokkos::is_view<XView>::value && Kokkos::is_view<YView>::value,
                 "Filigree::spmv: x and y must be Kokkos::Views.");
-  static_assert(static_cast<int>(XView::rank) == static_cast<int>(YView::rank) &&
-                    (static_cast<int>(XView::rank) == 1 || static_cast<int>(XView::rank) == 2),
+  constexpr int rank = static_cast<int>(XView::rank);
+  static_assert(rank == static_cast<int>(YView::rank) && (rank == 1 || rank == 2),
                 "Filigree::spmv: x and y must have the same rank, 1 or 2.");
   static_assert(!std::is_const<typename YView::value_type>::value, "Filigree::spmv: y must not be const.");
   static_assert(
@@ -112,8 +112,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> spmv(const E
         return;
       }
   }
-  const auto x_view = Impl::multi_vector(x);
-  const Impl::MultiVector<const x_type> x_vector{x_view.data, x_view.row_bytes, x_view.column_stride};
+  const auto x_vector = Impl::multi_vector<XView, const x_type>(x);
   const auto launch = [&](auto most_columns, int first, int count) {
     using Operands = Impl::ProductOperands<typename MatrixTraits<Matrix>::value_type, x_type, y_type,
                                            decltype(most_columns)::value>;
@@ -122,7 +121,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> spmv(const E
         Operands{x_vector.from_column(first), y_vector.from_column(first), count, wide_alpha, wide_beta});
   };
   int column = 0;
-  if constexpr (static_cast<int>(XView::rank) == 2) {
+  if constexpr (rank == 2) {
     constexpr int most = Impl::multi_vector_columns;
     for (; columns - column > 1; column += most)
       launch(std::integral_constant<int, most>(), column, columns - column < most ? columns - column : most);

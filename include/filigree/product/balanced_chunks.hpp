@@ -52,8 +52,9 @@ struct ChunkLaunch {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   /// Lanes per team.
   static constexpr int lanes = gpu ? 256 : 1;
-  /// Entries per lane. A lane of a GPU loads all of them before it uses the first one. More of them need more
-  /// scratch memory (see docs/performance.md, "Scratch memory of the balanced product").
+  /// Entries per lane. A lane of a GPU loads all of them before it uses the first one. More would need more
+  /// scratch memory, at the cost of first-level cache (see docs/performance.md, "Scratch memory of the
+  /// balanced product").
   static constexpr int entries_per_lane = gpu ? 8 : 2048;
   /// The most entries of a chunk.
   static constexpr std::int64_t chunk_size = lanes * entries_per_lane;
@@ -99,9 +100,8 @@ std::int64_t chunk_bytes(std::int64_t nnz) {
 template <class Device, class ExecutionSpace>
 EntryChunks<Device> chunks_with_carry(const ExecutionSpace& exec, const char* format, std::int64_t nnz) {
   EntryChunks<Device> chunks;
-  chunks.carry =
-      typename EntryChunks<Device>::carry_type(Kokkos::view_alloc(exec, label("carry", format)),
-                                               static_cast<std::size_t>(carry_elements<ExecutionSpace>(nnz)));
+  chunks.carry = decltype(chunks.carry)(Kokkos::view_alloc(exec, label("carry", format)),
+                                        static_cast<std::size_t>(carry_elements<ExecutionSpace>(nnz)));
   return chunks;
 }
 
@@ -133,7 +133,6 @@ KOKKOS_FORCEINLINE_FUNCTION bool begins_cut_row(const EntryLayout& entries, std:
 /// The kernels of set-up: Begins writes where each chunk begins; CutRows lists the cut rows.
 template <class ExecutionSpace, class EntryLayout>
 struct FindChunks {
-  using execution_space = ExecutionSpace;
   struct Begins {};
   struct CutRows {};
   using value_type = std::int64_t;
@@ -176,10 +175,10 @@ void find_chunk_begins(const ExecutionSpace& exec, const char* format, const Ent
                        EntryChunks<Device>& chunks) {
   using launch = ChunkLaunch<ExecutionSpace>;
   using Find = FindChunks<ExecutionSpace, EntryLayout>;
-  using View = typename EntryChunks<Device>::offsets_type;
   if (launch::slack(entries.nnz) == 0) return;
   const std::int64_t chunk_count = launch::chunk_count(entries.nnz);
-  chunks.chunk_begins = allocate_view<View>(exec, "chunk_begins", format, chunk_count + 1);
+  chunks.chunk_begins =
+      allocate_view<decltype(chunks.chunk_begins)>(exec, "chunk_begins", format, chunk_count + 1);
   Kokkos::parallel_for(label("chunk_begins", format), row_range<typename Find::Begins>(exec, chunk_count + 1),
                        Find{entries, chunk_count, chunks.chunk_begins.data()});
 }
@@ -189,9 +188,8 @@ template <class ExecutionSpace, class EntryLayout, class Device>
 void find_cut_rows(const ExecutionSpace& exec, const char* format, const EntryLayout& entries,
                    EntryChunks<Device>& chunks) {
   using Find = FindChunks<ExecutionSpace, EntryLayout>;
-  using View = typename EntryChunks<Device>::offsets_type;
   const std::int64_t chunk_count = ChunkLaunch<ExecutionSpace>::chunk_count(entries.nnz);
-  chunks.cut_rows = allocate_view<View>(exec, "cut_rows", format, 2 * chunk_count);
+  chunks.cut_rows = allocate_view<decltype(chunks.cut_rows)>(exec, "cut_rows", format, 2 * chunk_count);
   const auto list = [&](std::int64_t first, std::int64_t fewest_chunks, std::int64_t most_chunks) {
     std::int64_t count = 0;
     if (chunk_count > 1)

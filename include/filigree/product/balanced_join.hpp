@@ -172,10 +172,7 @@ struct JoinInLastTeam {
                                                const int column) {
     const std::int64_t first = product.cut_rows[2 * cut_row];
     const std::int64_t last = product.cut_rows[2 * cut_row + 1];
-    accumulator_type sums[sum_count];
-    FILIGREE_UNROLL(8)
-    for (int i = 0; i < sum_count; ++i)
-      sums[i] = accumulator_type(0);
+    accumulator_type sums[sum_count] = {};
     for (std::int64_t chunk = first + 1; chunk <= last; chunk += sum_count) {
       FILIGREE_UNROLL(8)
       for (int i = 0; i < sum_count; ++i)

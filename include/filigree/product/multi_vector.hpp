@@ -57,9 +57,9 @@ void check_row_stride(const char* function, const char* name, const View& view) 
                                 " bytes apart; they must be at most ", most, " apart.");
 }
 
-/// The MultiVector of a View whose row stride has been checked.
-template <class View>
-MultiVector<typename View::value_type> multi_vector(const View& view) {
+/// The MultiVector of a View whose row stride has been checked. T is its value type, const or not.
+template <class View, class T = typename View::value_type>
+MultiVector<T> multi_vector(const View& view) {
   std::int64_t column_stride = 0;
   if constexpr (static_cast<int>(View::rank) == 2) column_stride = static_cast<std::int64_t>(view.stride(1));
   return {view.data(), static_cast<int>(row_bytes(view)), column_stride};
