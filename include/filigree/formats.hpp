@@ -1,43 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The one list of formats. The typed tests, the perf programs and AnyMatrix go through it.
+// The one list of formats. The typed tests, the perf programs and AnyMatrix iterate over it.
 #pragma once
 
 #include "filigree/formats/bell/bell_convert.hpp"
-#include "filigree/formats/bell/bell_matrix.hpp"
 #include "filigree/formats/bell/bell_spmv.hpp"
 #include "filigree/formats/bsr/bsr_convert.hpp"
-#include "filigree/formats/bsr/bsr_matrix.hpp"
 #include "filigree/formats/bsr/bsr_spmv.hpp"
 #include "filigree/formats/cds/cds_convert.hpp"
-#include "filigree/formats/cds/cds_matrix.hpp"
 #include "filigree/formats/cds/cds_spmv.hpp"
 #include "filigree/formats/coo/coo_convert.hpp"
-#include "filigree/formats/coo/coo_matrix.hpp"
 #include "filigree/formats/coo/coo_spmv.hpp"
 #include "filigree/formats/crs/crs_convert.hpp"
-#include "filigree/formats/crs/crs_matrix.hpp"
 #include "filigree/formats/crs/crs_spmv.hpp"
 #include "filigree/formats/dia/dia_convert.hpp"
-#include "filigree/formats/dia/dia_matrix.hpp"
 #include "filigree/formats/dia/dia_spmv.hpp"
 #include "filigree/formats/ell/ell_convert.hpp"
-#include "filigree/formats/ell/ell_matrix.hpp"
 #include "filigree/formats/ell/ell_spmv.hpp"
 #include "filigree/formats/hec/hec_convert.hpp"
-#include "filigree/formats/hec/hec_matrix.hpp"
 #include "filigree/formats/hec/hec_spmv.hpp"
 #include "filigree/formats/hyb/hyb_convert.hpp"
-#include "filigree/formats/hyb/hyb_matrix.hpp"
 #include "filigree/formats/hyb/hyb_spmv.hpp"
 #include "filigree/formats/jds/jds_convert.hpp"
-#include "filigree/formats/jds/jds_matrix.hpp"
 #include "filigree/formats/jds/jds_spmv.hpp"
 #include "filigree/formats/sell/sell_convert.hpp"
-#include "filigree/formats/sell/sell_matrix.hpp"
 #include "filigree/formats/sell/sell_spmv.hpp"
 #include "filigree/formats/wrapped_crs/wrapped_crs_convert.hpp"
-#include "filigree/formats/wrapped_crs/wrapped_crs_matrix.hpp"
 #include "filigree/formats/wrapped_crs/wrapped_crs_spmv.hpp"
 
 namespace Filigree {

@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <string>
-#include <type_traits>
-
-#include "filigree/core/error.hpp"
 #include "filigree/core/matrix_traits.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/core/region.hpp"
-#include "filigree/core/scalar.hpp"
 #include "filigree/formats.hpp"
-#include "filigree/product/multi_vector.hpp"
 #include "filigree/product/operands.hpp"
-#include "filigree/product/scale.hpp"
 
 namespace Filigree {
 namespace Impl {
@@ -36,7 +29,7 @@ void check_spmv(Mode mode, const Matrix& A, const XView& x, const YView& y) {
   if (static_cast<std::int64_t>(x.extent(0)) != x_rows || static_cast<std::int64_t>(y.extent(0)) != y_rows ||
       column_count(x) != column_count(y))
     fail<std::invalid_argument>("Filigree::spmv: the extents do not fit: ", describe(), "; x must have ",
-                                x_rows, " rows, y ", y_rows, " rows and as many columns as x.");
+                                x_rows, " rows, y ", y_rows, " rows, and both the same number of columns.");
   check_row_stride("Filigree::spmv", "x", x);
   check_row_stride("Filigree::spmv", "y", y);
   if (aliased(x, y))
@@ -55,9 +48,8 @@ void check_spmv(Mode mode, const Matrix& A, const XView& x, const YView& y) {
 /// @param A      m x n matrix
 /// @param x      View of rank 1 or 2 with n rows (m in modes T and H), any layout and stride
 /// @param beta   factor of y. If it is 0, y is overwritten whatever it holds.
-/// @param y      View of the rank of x with m rows (n in modes T and H) and as many columns as x. It must not
-/// share
-///               memory with x.
+/// @param y      View with m rows (n in modes T and H) and the rank and number of columns of x. It must not
+///               share memory with x.
 ///
 /// spmv is asynchronous: it does not fence, allocate or query the device. The exception is a CRS or BSR
 /// matrix with a Kokkos Kernels version before 4.3, whose kernels take no instance and need fences. Mode N
@@ -71,7 +63,7 @@ void check_spmv(Mode mode, const Matrix& A, const XView& x, const YView& y) {
 /// Cost: A is read once per 16 columns of x.
 ///
 /// Throws std::invalid_argument for an unknown mode, for extents that do not fit and for an x that overlaps
-/// y. Nothing is written then.
+/// y. In these cases nothing is written.
 template <class ExecutionSpace, class Alpha, class Matrix, class XView, class Beta, class YView>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> spmv(const ExecutionSpace& exec,
                                                                          const ModeArgument& mode,
@@ -83,8 +75,8 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> spmv(const E
       "Filigree::spmv: A must be a matrix of a Filigree format, or a KokkosSparse CrsMatrix or BsrMatrix.");
   static_assert(Kokkos::is_view<XView>::value && Kokkos::is_view<YView>::value,
                 "Filigree::spmv: x and y must be Kokkos::Views.");
-  static_assert(static_cast<int>(XView::rank) == static_cast<int>(YView::rank) &&
-                    (static_cast<int>(XView::rank) == 1 || static_cast<int>(XView::rank) == 2),
+  constexpr int rank = static_cast<int>(XView::rank);
+  static_assert(rank == static_cast<int>(YView::rank) && (rank == 1 || rank == 2),
                 "Filigree::spmv: x and y must have the same rank, 1 or 2.");
   static_assert(!std::is_const<typename YView::value_type>::value, "Filigree::spmv: y must not be const.");
   static_assert(
@@ -97,7 +89,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> spmv(const E
   using accumulator_type = Impl::wider_t<typename MatrixTraits<Matrix>::value_type, x_type, y_type>;
   static_assert(Impl::is_complex_v<y_type> || !(Impl::is_complex_v<accumulator_type> ||
                                                 Impl::is_complex_v<Alpha> || Impl::is_complex_v<Beta>),
-                "Filigree::spmv: y must be complex where A, x, alpha or beta is.");
+                "Filigree::spmv: y must be complex if A, x, alpha or beta is.");
 
   static const std::string region_name = Impl::label("spmv", MatrixTraits<Matrix>::name());
   Impl::check_spmv(mode, A, x, y);
@@ -120,8 +112,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> spmv(const E
         return;
       }
   }
-  const auto x_view = Impl::multi_vector(x);
-  const Impl::MultiVector<const x_type> x_vector{x_view.data, x_view.row_bytes, x_view.column_stride};
+  const auto x_vector = Impl::multi_vector<XView, const x_type>(x);
   const auto launch = [&](auto most_columns, int first, int count) {
     using Operands = Impl::ProductOperands<typename MatrixTraits<Matrix>::value_type, x_type, y_type,
                                            decltype(most_columns)::value>;
@@ -130,7 +121,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> spmv(const E
         Operands{x_vector.from_column(first), y_vector.from_column(first), count, wide_alpha, wide_beta});
   };
   int column = 0;
-  if constexpr (static_cast<int>(XView::rank) == 2) {
+  if constexpr (rank == 2) {
     constexpr int most = Impl::multi_vector_columns;
     for (; columns - column > 1; column += most)
       launch(std::integral_constant<int, most>(), column, columns - column < most ? columns - column : most);

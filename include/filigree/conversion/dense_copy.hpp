@@ -59,11 +59,9 @@ struct DenseFill {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const member_type& team) const {
-    const std::int64_t rows_of_team = launch::team_rows(team, row_count, rows_per_gpu_team);
-    const std::int64_t first = team.league_rank() * rows_of_team;
-    const std::int64_t count = row_count - first < rows_of_team ? row_count - first : rows_of_team;
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(count)), [&](const int i) {
-      const std::int64_t row = first + i;
+    const auto rows = launch::rows_of_team(team, row_count, rows_per_gpu_team);
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows.count), [&](const int i) {
+      const std::int64_t row = rows.first + i;
       if (fill_full_row(team, row)) return;
       if (fill_sorted_row(team, row) == crs.end(row) - crs.begin(row)) return;
       wait(team);

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-
 #include "filigree/core/kokkos_versions.hpp"
 
 namespace Filigree::Impl {
 
-/// The first number in [low, high) for which holds(number) is true, or high if there is none. If it is true
-/// for a number, it must be true for all larger ones. Binary search.
+/// Binary search for the first number in [low, high) for which holds(number) is true; high if there is none.
+/// If holds is true for a number, it must be true for all larger ones.
 template <class Predicate>
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_where(std::int64_t low, std::int64_t high,
                                                      const Predicate& holds) {
@@ -22,8 +20,8 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_where(std::int64_t low, std::int6
   return low;
 }
 
-/// Like first_where(), but faster if the result is close to low. It tests numbers at growing distances from
-/// low before it starts a binary search.
+/// first_where(), but faster if the result is close to low: it first tests numbers at growing distances from
+/// low.
 template <class Predicate>
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_where_galloping(std::int64_t low, std::int64_t high,
                                                                const Predicate& holds) {

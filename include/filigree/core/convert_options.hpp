@@ -33,20 +33,19 @@ struct NamedOptions {
 
 namespace Impl {
 template <class Options, class = void>
-struct VariantsOf {
-  static std::vector<NamedOptions<Options>> list() { return std::vector<NamedOptions<Options>>(1); }
-};
+constexpr bool lists_variants_v = false;
 template <class Options>
-struct VariantsOf<Options, std::void_t<decltype(Options::variants())>> {
-  static std::vector<NamedOptions<Options>> list() { return Options::variants(); }
-};
+constexpr bool lists_variants_v<Options, std::void_t<decltype(Options::variants())>> = true;
 }  // namespace Impl
 
-/// The variants of a format that are worth comparing. The first has the default options. The list is the
-/// result of the static function Options::variants(). Without that function it is only the default options.
+/// The variants of a format that are worth comparing: the result of Options::variants(). The first has the
+/// default options. If Options has no such static function, the list has only the default options.
 template <class Options>
 std::vector<NamedOptions<Options>> variants_of() {
-  return Impl::VariantsOf<Options>::list();
+  if constexpr (Impl::lists_variants_v<Options>)
+    return Options::variants();
+  else
+    return std::vector<NamedOptions<Options>>(1);
 }
 
 /// The options of refill().

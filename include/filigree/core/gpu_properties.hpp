@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <type_traits>
 
 #include "filigree/core/kokkos_versions.hpp"
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-#include <type_traits>
-
 #include "filigree/core/kokkos_versions.hpp"
 
 namespace Filigree::Impl {

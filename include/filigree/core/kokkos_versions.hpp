@@ -12,25 +12,13 @@
 #endif
 
 /// 1 if Kokkos Kernels has BsrMatrix and a product for it (3.6 and newer), else 0.
-#if KOKKOS_VERSION >= 30600
-#define FILIGREE_HAS_BSR 1
-#else
-#define FILIGREE_HAS_BSR 0
-#endif
+#define FILIGREE_HAS_BSR (KOKKOS_VERSION >= 30600)
 
 /// 1 if KokkosSparse::spmv takes an execution space instance and an SPMVHandle (4.3 and newer), else 0.
-#if KOKKOS_VERSION >= 40300
-#define FILIGREE_KOKKOS_KERNELS_TAKES_HANDLE 1
-#else
-#define FILIGREE_KOKKOS_KERNELS_TAKES_HANDLE 0
-#endif
+#define FILIGREE_KOKKOS_KERNELS_TAKES_HANDLE (KOKKOS_VERSION >= 40300)
 
 /// 1 if the host kernels of KokkosSparse::spmv conjugate A in mode C (3.7 and newer), else 0.
-#if KOKKOS_VERSION >= 30700
-#define FILIGREE_KOKKOS_KERNELS_CONJUGATES 1
-#else
-#define FILIGREE_KOKKOS_KERNELS_CONJUGATES 0
-#endif
+#define FILIGREE_KOKKOS_KERNELS_CONJUGATES (KOKKOS_VERSION >= 30700)
 
 /// 1 if Kokkos has a sort for teams (4.0 and newer), 0 if it is in Kokkos Kernels.
 #if __has_include(<Kokkos_NestedSort.hpp>)

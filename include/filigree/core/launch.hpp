@@ -2,12 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 #include <new>
-#include <type_traits>
 
 #include "filigree/core/integer.hpp"
-#include "filigree/core/kokkos_versions.hpp"
 
 #define FILIGREE_PRAGMA(text) _Pragma(#text)
 // Unrolls the loop that follows `count` times, or completely if its length is a smaller constant.
@@ -43,7 +40,7 @@ template <class ExecutionSpace, int MostLanes = 256, int TeamsPerSm = 1>
 struct RowLaunch {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   static constexpr int team_size = gpu ? MostLanes : 1;
-  /// Rows per team on a GPU. On a host it is the largest number; see team_rows().
+  /// Rows per team: the default on a GPU, the most on a host.
   static constexpr int rows_per_team = gpu ? team_size : 4096;
   /// The schedule is dynamic because rows differ in length: a host thread that is done takes over teams of
   /// the others (see docs/performance.md, "Dynamic schedule on hosts").
@@ -51,8 +48,14 @@ struct RowLaunch {
                                          Kokkos::LaunchBounds<team_size, TeamsPerSm>>;
   using member_type = typename policy_type::member_type;
 
-  static policy_type policy(const ExecutionSpace& exec, std::int64_t rows) {
-    if (gpu) return policy_type(exec, league_size(rows, rows_per_team), team_size, 1);
+  /// The policy for T = lanes_per_row lanes per row and teams of lanes_per_team lanes, at most MostLanes. On
+  /// a host T is 1.
+  static policy_type policy(const ExecutionSpace& exec, std::int64_t rows, int lanes_per_team = team_size,
+                            int lanes_per_row = 1) {
+    if (gpu) {
+      const int threads = lanes_per_team / lanes_per_row;
+      return policy_type(exec, league_size(rows, threads), threads, lanes_per_row);
+    }
     // Every thread gets equally many teams, unless the teams would have very few rows.
     const std::int64_t threads = exec.concurrency();
     const std::int64_t turns = (rows + threads * rows_per_team - 1) / (threads * rows_per_team);
@@ -60,19 +63,18 @@ struct RowLaunch {
     return policy_type(exec, league_size(rows, chunk(rows, std::max<std::int64_t>(teams, 1))), team_size, 1);
   }
 
-  /// The policy for T = lanes_per_row lanes per row and teams of lanes_per_team lanes, at most MostLanes. On
-  /// a host T is 1.
-  static policy_type policy(const ExecutionSpace& exec, std::int64_t rows, int lanes_per_team,
-                            int lanes_per_row) {
-    const int threads = lanes_per_team / lanes_per_row;
-    return gpu ? policy_type(exec, league_size(rows, threads), threads, lanes_per_row) : policy(exec, rows);
-  }
-
-  /// Rows per team, the same for all teams but the last: on a GPU `of_gpu`, on a host a number that follows
-  /// from the league size. On a host, teams after the last row may have none.
-  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t team_rows(const member_type& team, std::int64_t row_count,
-                                                            std::int64_t of_gpu = team_size) {
-    return gpu ? of_gpu : chunk(row_count, team.league_size());
+  /// The rows of a team: first to first + count - 1. On a host, teams after the last row have count <= 0.
+  struct TeamRows {
+    std::int64_t first;
+    int count;
+  };
+  /// The rows of `team`. All teams but the last have equally many: on a GPU `of_gpu`, on a host a number that
+  /// follows from the league size.
+  KOKKOS_FORCEINLINE_FUNCTION static TeamRows rows_of_team(const member_type& team, std::int64_t row_count,
+                                                           std::int64_t of_gpu = team_size) {
+    const std::int64_t most = gpu ? of_gpu : chunk(row_count, team.league_size());
+    const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * most;
+    return {first, static_cast<int>(row_count - first < most ? row_count - first : most)};
   }
 
   /// On a host the rows per team are a multiple of this, so that no slice of up to 64 rows lies in two teams.
@@ -91,26 +93,22 @@ struct RowLaunch {
   static constexpr int tile = sizeof(Sums) * rows_per_team <= 32768 ? rows_per_team
                                                                     : static_cast<int>(32768 / sizeof(Sums));
 
-  /// Calls body(first, count) for the tiles of this team's chunk, on a host.
+  /// Calls body(first, count) for the tiles of the rows of this team, on a host.
   template <class Sums, class Body>
   KOKKOS_INLINE_FUNCTION static void for_each_tile(const member_type& team, std::int64_t row_count,
                                                    const Body& body) {
-    const std::int64_t of_team = team_rows(team, row_count);
-    std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * of_team;
-    const std::int64_t end = first + of_team < row_count ? first + of_team : row_count;
-    for (; first < end; first += tile<Sums>)
-      body(first, end - first < tile<Sums> ? end - first : tile<Sums>);
+    const TeamRows rows = rows_of_team(team, row_count);
+    for (int i = 0; i < rows.count; i += tile<Sums>)
+      body(rows.first + i, rows.count - i < tile<Sums> ? rows.count - i : tile<Sums>);
   }
 
-  /// Calls body(row) for the rows of this team's chunk that are below row_count.
+  /// Calls body(row) for the rows of this team.
   template <class Body>
   KOKKOS_FORCEINLINE_FUNCTION static void for_each_row(const member_type& team, std::int64_t row_count,
                                                        const Body& body) {
-    const std::int64_t of_team = team_rows(team, row_count);
-    const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * of_team;
-    const std::int64_t count = row_count - first < of_team ? row_count - first : of_team;
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(count)),
-                         [&](const int row) { body(first + row); });
+    const TeamRows rows = rows_of_team(team, row_count);
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows.count),
+                         [&](const int i) { body(rows.first + i); });
   }
 };
 

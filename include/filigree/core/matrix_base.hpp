@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
 #include "filigree/core/kokkos_versions.hpp"
 
 namespace Filigree {
@@ -45,13 +42,10 @@ class MatrixBase {
 };
 
 namespace Impl {
-
 /// The total size in bytes of Views of rank 1.
 template <class... Views>
 std::size_t bytes_of(const Views&... views) {
   return ((views.extent(0) * sizeof(typename Views::value_type)) + ... + std::size_t(0));
 }
-
 }  // namespace Impl
-
 }  // namespace Filigree

@@ -3,7 +3,6 @@
 
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 
 #include "filigree/core/scalar.hpp"
 
@@ -56,7 +55,6 @@ void with_mode(Mode mode, const Visit& visit) {
   else
     is_conjugate(mode) ? visit(std::false_type(), complex()) : visit(std::false_type(), std::false_type());
 }
-
 }  // namespace Impl
 
 }  // namespace Filigree

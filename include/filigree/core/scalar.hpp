@@ -2,7 +2,6 @@
 #pragma once
 
 #include <complex>
-#include <type_traits>
 
 #include "filigree/core/kokkos_versions.hpp"
 
@@ -19,13 +18,9 @@ struct ScalarTraits<Kokkos::complex<Real>> {
   static constexpr bool is_complex = true;
   using real_type = Real;
 };
-
 // On the host, alpha and beta may be std::complex.
 template <class Real>
-struct ScalarTraits<std::complex<Real>> {
-  static constexpr bool is_complex = true;
-  using real_type = Real;
-};
+struct ScalarTraits<std::complex<Real>> : ScalarTraits<Kokkos::complex<Real>> {};
 
 template <class T>
 constexpr bool is_complex_v = ScalarTraits<std::remove_cv_t<T>>::is_complex;

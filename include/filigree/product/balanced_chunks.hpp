@@ -4,21 +4,16 @@
 // find this out during set-up. balanced_product.hpp describes the algorithm and the EntryLayout concept.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
 #include "filigree/core/allocate_view.hpp"
 #include "filigree/core/binary_search.hpp"
 #include "filigree/core/launch.hpp"
 #include "filigree/core/matrix_base.hpp"
-#include "filigree/core/region.hpp"
 
 namespace Filigree {
 
 /// The Views that a matrix holds for its balanced product (see product/balanced_product.hpp). A cut row is a
-/// row whose entries lie in several chunks.
-///
-/// Bytes per chunk: 520 for the carry, 16 for cut_rows and, if the matrix has chunk_begins, 8 for these.
+/// row whose entries lie in several chunks. Bytes per chunk: 520 for the carry, 16 for cut_rows and, if the
+/// matrix has chunk_begins, 8 for these.
 template <class Device>
 struct EntryChunks {
   using offsets_type = Kokkos::View<std::int64_t*, Device>;
@@ -57,24 +52,23 @@ struct ChunkLaunch {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   /// Lanes per team.
   static constexpr int lanes = gpu ? 256 : 1;
-  /// Entries per lane. A GPU lane loads all of them before it uses the first one. More entries per lane need
-  /// more scratch memory, which leaves less first-level cache (see docs/performance.md, "Scratch memory of
-  /// the balanced product").
+  /// Entries per lane. A lane of a GPU loads all of them before it uses the first one. More would need more
+  /// scratch memory, at the cost of first-level cache (see docs/performance.md, "Scratch memory of the
+  /// balanced product").
   static constexpr int entries_per_lane = gpu ? 8 : 2048;
   /// The most entries of a chunk.
   static constexpr std::int64_t chunk_size = lanes * entries_per_lane;
   using member_type = typename Kokkos::TeamPolicy<ExecutionSpace>::member_type;
 
-  /// The most entries of a matrix whose chunks begin with a row if possible ("row-aligned" chunks).
+  /// The most entries of a matrix with row-aligned chunks, which begin with a row if possible.
   static constexpr std::int64_t most_aligned = std::int64_t(1) << 20;
   /// A chunk begins up to this many entries early if it then begins with a row. So rows of at most this many
-  /// entries are never cut. It is 0 for large matrices, whose chunks begin with multiples of chunk_size: a
-  /// team would lose time if it first loaded where its chunk begins (see docs/performance.md, "Where the
-  /// chunks of large matrices begin").
+  /// entries are never cut. It is 0 for larger matrices: a team would lose time if it first loaded where its
+  /// chunk begins (see docs/performance.md, "Where the chunks of large matrices begin").
   KOKKOS_FORCEINLINE_FUNCTION static constexpr std::int64_t slack(std::int64_t nnz) {
     return nnz <= most_aligned ? 512 : 0;
   }
-  /// Distance, in entries, between the begins of two chunks if neither begins early.
+  /// Entries from the begin of a chunk to the begin of the next one if neither begins early.
   KOKKOS_FORCEINLINE_FUNCTION static constexpr std::int64_t pitch(std::int64_t nnz) {
     return chunk_size - slack(nnz);
   }
@@ -106,9 +100,8 @@ std::int64_t chunk_bytes(std::int64_t nnz) {
 template <class Device, class ExecutionSpace>
 EntryChunks<Device> chunks_with_carry(const ExecutionSpace& exec, const char* format, std::int64_t nnz) {
   EntryChunks<Device> chunks;
-  chunks.carry =
-      typename EntryChunks<Device>::carry_type(Kokkos::view_alloc(exec, label("carry", format)),
-                                               static_cast<std::size_t>(carry_elements<ExecutionSpace>(nnz)));
+  chunks.carry = decltype(chunks.carry)(Kokkos::view_alloc(exec, label("carry", format)),
+                                        static_cast<std::size_t>(carry_elements<ExecutionSpace>(nnz)));
   return chunks;
 }
 
@@ -140,7 +133,6 @@ KOKKOS_FORCEINLINE_FUNCTION bool begins_cut_row(const EntryLayout& entries, std:
 /// The kernels of set-up: Begins writes where each chunk begins; CutRows lists the cut rows.
 template <class ExecutionSpace, class EntryLayout>
 struct FindChunks {
-  using execution_space = ExecutionSpace;
   struct Begins {};
   struct CutRows {};
   using value_type = std::int64_t;
@@ -183,10 +175,10 @@ void find_chunk_begins(const ExecutionSpace& exec, const char* format, const Ent
                        EntryChunks<Device>& chunks) {
   using launch = ChunkLaunch<ExecutionSpace>;
   using Find = FindChunks<ExecutionSpace, EntryLayout>;
-  using View = typename EntryChunks<Device>::offsets_type;
   if (launch::slack(entries.nnz) == 0) return;
   const std::int64_t chunk_count = launch::chunk_count(entries.nnz);
-  chunks.chunk_begins = allocate_view<View>(exec, "chunk_begins", format, chunk_count + 1);
+  chunks.chunk_begins =
+      allocate_view<decltype(chunks.chunk_begins)>(exec, "chunk_begins", format, chunk_count + 1);
   Kokkos::parallel_for(label("chunk_begins", format), row_range<typename Find::Begins>(exec, chunk_count + 1),
                        Find{entries, chunk_count, chunks.chunk_begins.data()});
 }
@@ -196,9 +188,8 @@ template <class ExecutionSpace, class EntryLayout, class Device>
 void find_cut_rows(const ExecutionSpace& exec, const char* format, const EntryLayout& entries,
                    EntryChunks<Device>& chunks) {
   using Find = FindChunks<ExecutionSpace, EntryLayout>;
-  using View = typename EntryChunks<Device>::offsets_type;
   const std::int64_t chunk_count = ChunkLaunch<ExecutionSpace>::chunk_count(entries.nnz);
-  chunks.cut_rows = allocate_view<View>(exec, "cut_rows", format, 2 * chunk_count);
+  chunks.cut_rows = allocate_view<decltype(chunks.cut_rows)>(exec, "cut_rows", format, 2 * chunk_count);
   const auto list = [&](std::int64_t first, std::int64_t fewest_chunks, std::int64_t most_chunks) {
     std::int64_t count = 0;
     if (chunk_count > 1)

@@ -15,13 +15,8 @@
 // balanced_product.hpp describes the whole algorithm.
 #pragma once
 
-#include <cstdint>
-#include <type_traits>
-
-#include "filigree/core/launch.hpp"
 #include "filigree/core/load_once.hpp"
 #include "filigree/core/scalar.hpp"
-#include "filigree/product/balanced_chunks.hpp"
 #include "filigree/product/balanced_join.hpp"
 
 namespace Filigree::Impl {

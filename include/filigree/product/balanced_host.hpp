@@ -3,13 +3,7 @@
 // How a host thread multiplies one chunk of a balanced product. balanced_product.hpp describes the algorithm.
 #pragma once
 
-#include <cstdint>
-#include <type_traits>
-
-#include "filigree/core/launch.hpp"
-#include "filigree/core/scalar.hpp"
 #include "filigree/product/balanced_join.hpp"
-#include "filigree/product/row_layout.hpp"
 #include "filigree/product/row_product.hpp"
 
 namespace Filigree::Impl {

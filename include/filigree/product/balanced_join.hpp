@@ -5,11 +5,8 @@
 // is used when: two chunks meet, the team that ends last joins all cut rows, or a second kernel does.
 #pragma once
 
-#include <cstdint>
 #include <cstring>
-#include <type_traits>
 
-#include "filigree/core/launch.hpp"
 #include "filigree/product/balanced_chunks.hpp"
 
 namespace Filigree::Impl {
@@ -64,12 +61,11 @@ struct ChunkProduct {
   }
 };
 
-/// Conversion of a sum to a 64-bit word that is never 0, because word 0 says that no sum is stored. The word
-/// is the complement of the bits of the sum. A NaN whose bits are all ones gets another NaN payload.
+/// Converts a sum to a 64-bit word and back. The word is the complement of the bits of the sum. It is never
+/// 0, because 0 says that no sum is stored: a NaN whose bits are all ones gets another NaN payload.
 template <class Sum>
 struct SumAsWord {
-  /// Whether one word can hold a sum. Integers are excluded: -1, too, has only ones, and no other word would
-  /// give -1 back.
+  /// Whether one word can hold a sum. Integers are excluded because the bits of -1 are all ones.
   static constexpr bool fits_one_word = sizeof(Sum) <= sizeof(std::uint64_t) && !std::is_integral_v<Sum>;
 
   KOKKOS_FORCEINLINE_FUNCTION static std::uint64_t of(const Sum& sum) {
@@ -89,8 +85,8 @@ struct SumAsWord {
 /// sums through one atomic word: the chunk that comes first leaves its sum there, the chunk that comes second
 /// adds the two and stores the row. `chunk` is the number of the first of the two chunks.
 ///
-/// The word itself carries the sum, so no fence is needed. A sum of two numbers does not depend on their
-/// order, so every run gives the same bits.
+/// The word itself holds the sum, so no fence is needed. A sum of two numbers does not depend on their order,
+/// so every run gives the same bits.
 template <class Product>
 KOKKOS_FORCEINLINE_FUNCTION void meet(const Product& product, const std::int64_t chunk,
                                       const typename Product::accumulator_type& part,
@@ -111,7 +107,8 @@ KOKKOS_FORCEINLINE_FUNCTION bool ends_in_next(const Product& product, const std:
   return chunk + 2 >= product.chunk_count || product.entries.first_row(chunk + 2) != row;
 }
 
-/// Hands over the sum of the row that begins in a chunk and continues in the next one.
+/// Hands over the tail of a chunk: the partial sum of the row that begins in it and continues in the next
+/// one.
 template <bool ChunksMeet, class Product>
 KOKKOS_FORCEINLINE_FUNCTION void leave_tail(const Product& product, const std::int64_t chunk,
                                             const typename Product::accumulator_type& sum,
@@ -125,7 +122,7 @@ KOKKOS_FORCEINLINE_FUNCTION void leave_tail(const Product& product, const std::i
   product.carry.tail(chunk, column) = sum;
 }
 
-/// If a row enters a chunk whose first entry is `begin`, hands over its sum. For chunks that meet.
+/// Hands over the head of a chunk whose first entry is `begin`, if a row enters it. For chunks that meet.
 template <class Product>
 KOKKOS_FORCEINLINE_FUNCTION void leave_head(const Product& product, const std::int64_t chunk,
                                             const typename Product::accumulator_type& sum,
@@ -166,8 +163,7 @@ struct JoinInLastTeam {
     return is_last != 0;
   }
 
-  /// Number of sums to which the heads of one cut row are added in turn, like those of the lanes of
-  /// JoinCutRows.
+  /// The heads of a cut row are added to this many sums in turn. JoinCutRows has one lane per sum instead.
   static constexpr int sum_count = 8;
 
   /// Stores one cut row. `carried` holds the head and the tail of each chunk; neighbours are `stride` apart.
@@ -176,10 +172,7 @@ struct JoinInLastTeam {
                                                const int column) {
     const std::int64_t first = product.cut_rows[2 * cut_row];
     const std::int64_t last = product.cut_rows[2 * cut_row + 1];
-    accumulator_type sums[sum_count];
-    FILIGREE_UNROLL(8)
-    for (int i = 0; i < sum_count; ++i)
-      sums[i] = accumulator_type(0);
+    accumulator_type sums[sum_count] = {};
     for (std::int64_t chunk = first + 1; chunk <= last; chunk += sum_count) {
       FILIGREE_UNROLL(8)
       for (int i = 0; i < sum_count; ++i)

@@ -13,7 +13,7 @@
 //    carry, a View that the matrix holds.
 // 5. The tail and the heads of each cut row are joined (balanced_join.hpp). The order of the additions is
 //    fixed, so every run gives the same bits. Who joins depends on the matrix:
-//    a. Up to 2^20 entries ("row-aligned"): chunks begin with a row if possible, so that only rows of more
+//    a. Up to 2^20 entries: chunks begin with a row if possible ("row-aligned"), so that only rows of more
 //       than 512 entries may be cut. The team that ends last joins all cut rows. Additional teams of the same
 //       kernel scale y in the rows without entries.
 //    b. More entries: chunk c begins with entry 2048 * c. A second kernel, JoinCutRows, joins the cut rows
@@ -46,9 +46,8 @@
 //   RowBegins(entries, chunk, begin, end, lane)
 //                                 the part of one lane in finding the rows that begin in a chunk, whose
 //                                 entries are begin to end - 1. visit(v) calls v(i - begin, row) for each
-//                                 entry i that this lane finds to be the first of its row. The lanes of a
-//                                 team together find each such entry once. visit may be called several
-//                                 times
+//                                 first entry i of a row that this lane finds. Exactly one lane of the team
+//                                 finds each first entry. visit may be called several times
 //   row_begins_in_registers       constexpr: whether RowBegins keeps what it found in registers
 // for hosts:
 //   row_has(row, i)               whether entry i is in `row`; it is in `row` or in a later one
@@ -60,30 +59,21 @@
 //                                 entry i, for up to `length` entries
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <type_traits>
-
-#include "filigree/core/launch.hpp"
-#include "filigree/core/mode.hpp"
-#include "filigree/product/balanced_chunks.hpp"
 #include "filigree/product/balanced_device.hpp"
 #include "filigree/product/balanced_host.hpp"
-#include "filigree/product/balanced_join.hpp"
 
 namespace Filigree::Impl {
 
-/// The kernel: multiplies one chunk per team, stores the rows inside it and leaves heads and tails of the cut
-/// rows. RowAligned selects case a of step 5 above. Without it a team computes where its chunk begins instead
-/// of loading it, and needs fewer registers.
+/// The kernel: multiplies one chunk per team, stores the rows that lie in it and leaves heads and tails of
+/// the cut rows. RowAligned selects case a of step 5. Otherwise a team computes where its chunk begins
+/// instead of loading it, and needs fewer registers.
 template <class ExecutionSpace, class EntryLayout, class Operands, bool Conjugate, bool RowAligned>
 struct BalancedSpmv {
   using launch = ChunkLaunch<ExecutionSpace>;
   using product_type = ChunkProduct<ExecutionSpace, EntryLayout, Operands>;
   using accumulator_type = typename Operands::accumulator_type;
 
-  /// Teams that an SM must be able to run at once, which limits the registers of a lane (see ProductLaunch).
+  /// Teams that one multiprocessor must be able to run at once, which limits the registers per lane.
   static constexpr int teams_per_sm = Operands::most_columns > 1 || sizeof(accumulator_type) > 8 ? 1
                                       : EntryLayout::row_begins_in_registers || RowAligned       ? 4
                                                                                                  : 6;
@@ -92,7 +82,7 @@ struct BalancedSpmv {
   using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>,
                                          Kokkos::LaunchBounds<launch::lanes, teams_per_sm>>;
 
-  /// Whether chunks meet (see meet()): case c of step 5 above.
+  /// Whether chunks meet: case c of step 5.
   static constexpr bool chunks_meet = launch::gpu && EntryLayout::may_meet && !RowAligned &&
                                       Operands::most_columns == 1 &&
                                       SumAsWord<accumulator_type>::fits_one_word;
@@ -111,8 +101,8 @@ struct BalancedSpmv {
   KOKKOS_INLINE_FUNCTION void scale_empty_rows(const typename launch::member_type& team,
                                                const std::int64_t first) const {
     const std::int64_t rest = product.empty_row_count - first;
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(
-                             team, static_cast<int>(rest < launch::chunk_size ? rest : launch::chunk_size)),
+    const int count = static_cast<int>(rest < launch::chunk_size ? rest : launch::chunk_size);
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count),
                          [&](const int i) { product.scale_empty_row(first + i); });
   }
 
@@ -149,9 +139,9 @@ struct BalancedSpmv {
   }
 };
 
-/// The balanced product, for modes N and C. entries is the layout of the matrix, chunks and empty_rows (the
-/// rows without entries) are its Views. The kernels are called name and join_name. Neither fences nor
-/// allocates. Two products at once must not use the same carry.
+/// The balanced product, for modes N and C. `entries` is the layout of the matrix; `chunks` and `empty_rows`
+/// (the rows without entries) are its Views; `name` and `join_name` name the kernels. It neither fences nor
+/// allocates. Two products at the same time must not use the same carry.
 template <class ExecutionSpace, class EntryLayout, class Operands, class Device, class RowList>
 void balanced_spmv(const ExecutionSpace& exec, const std::string& name, const std::string& join_name,
                    Mode mode, const EntryLayout& entries, const Operands& operands,
@@ -160,13 +150,11 @@ void balanced_spmv(const ExecutionSpace& exec, const std::string& name, const st
                 "Filigree::spmv: the carry has no room for this many columns of x.");
   using Launch = ChunkLaunch<ExecutionSpace>;
   using Product = ChunkProduct<ExecutionSpace, EntryLayout, Operands>;
-  using Carry = CarryPointers<typename Operands::accumulator_type>;
   const bool row_aligned = chunks.chunk_begins.extent(0) > 0;
-  const std::int64_t chunk_count = row_aligned ? static_cast<std::int64_t>(chunks.chunk_begins.extent(0)) - 1
-                                               : (entries.nnz + Launch::chunk_size - 1) / Launch::chunk_size;
+  const std::int64_t chunk_count = Launch::chunk_count(entries.nnz);
   Product product{entries,
                   operands,
-                  Carry(chunks.carry, Launch::chunk_count(entries.nnz)),
+                  CarryPointers<typename Operands::accumulator_type>(chunks.carry, chunk_count),
                   chunk_count,
                   chunks.cut_rows.data(),
                   chunks.cut_row_count,

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <limits>
-#include <stdexcept>
-#include <type_traits>
 
 #include "filigree/core/error.hpp"
 #include "filigree/core/kokkos_versions.hpp"
@@ -61,9 +57,9 @@ void check_row_stride(const char* function, const char* name, const View& view) 
                                 " bytes apart; they must be at most ", most, " apart.");
 }
 
-/// The MultiVector of a View whose row stride has been checked.
-template <class View>
-MultiVector<typename View::value_type> multi_vector(const View& view) {
+/// The MultiVector of a View whose row stride has been checked. T is its value type, const or not.
+template <class View, class T = typename View::value_type>
+MultiVector<T> multi_vector(const View& view) {
   std::int64_t column_stride = 0;
   if constexpr (static_cast<int>(View::rank) == 2) column_stride = static_cast<std::int64_t>(view.stride(1));
   return {view.data(), static_cast<int>(row_bytes(view)), column_stride};
@@ -77,8 +73,8 @@ bool aliased(const XView& x, const YView& y) {
   if (x.size() == 0 || y.size() == 0) return false;
   const auto range_begin = [](const auto& view) { return reinterpret_cast<std::uintptr_t>(view.data()); };
   const auto range_end = [&](const auto& view) {
-    std::size_t last = (view.extent(0) - 1) * view.stride(0);
-    if (column_count(view) > 1) last += (view.extent(1) - 1) * multi_vector(view).column_stride;
+    const std::size_t last =
+        (view.extent(0) - 1) * view.stride(0) + (column_count(view) - 1) * multi_vector(view).column_stride;
     return range_begin(view) + (last + 1) * sizeof(*view.data());
   };
   if (range_end(x) <= range_begin(y) || range_end(y) <= range_begin(x)) return false;

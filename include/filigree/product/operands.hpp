@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-
-#include "filigree/core/launch.hpp"
 #include "filigree/core/load_once.hpp"
-#include "filigree/core/scalar.hpp"
-#include "filigree/product/multi_vector.hpp"
 #include "filigree/product/scale.hpp"
 
 namespace Filigree::Impl {

@@ -30,9 +30,6 @@
 // Conversions need more members; conversion/slots.hpp lists them.
 #pragma once
 
-#include <cstdint>
-
-#include "filigree/core/kokkos_versions.hpp"
 #include "filigree/core/load_once.hpp"
 
 namespace Filigree::Impl {

@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// y = beta*y + alpha*op(A)*x for every format that has a layout (row_layout.hpp). The loops over the entries
-// are
+// y = beta*y + alpha*op(A)*x for every format that has a layout (row_layout.hpp). The loops over the entries:
 //
 //   add_on_device   the entries of one lane of a GPU
 //   add_on_host     the entries of one row on a host
 //   HostTile::add   the entries of a tile of rows on a host (host_tile.hpp)
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <type_traits>
 
-#include "filigree/core/launch.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/product/operands.hpp"
 #include "filigree/product/row_layout.hpp"
 
-namespace Filigree {
-namespace Impl {
+namespace Filigree::Impl {
 
 /// The sums of one row, one per column of x, which a reduction over lanes can add.
 template <class Operands>
@@ -32,27 +27,15 @@ struct RowSums {
   }
 };
 
-}  // namespace Impl
-}  // namespace Filigree
-
-/// Kokkos up to 4.4 starts a reduction over the lanes of a team with this.
-template <class Operands>
-struct Kokkos::reduction_identity<Filigree::Impl::RowSums<Operands>> {
-  KOKKOS_FORCEINLINE_FUNCTION static Filigree::Impl::RowSums<Operands> sum() { return {}; }
-};
-
-namespace Filigree {
-namespace Impl {
-
-/// Entries that a lane of a GPU loads before it uses the first: as many as fit into 48 registers.
+/// The number of entries that a lane of a GPU loads before it uses the first. They fit into 48 registers.
 template <class Scalar>
 constexpr int entries_in_flight = sizeof(Scalar) <= 8 ? 6 : 4;
 
 /// The loop over the entries of one lane of a GPU: sums += value(j) * x(column(j), :), in the order of j.
 ///
 /// A batch first loads all its values and columns, then all its elements of x, then adds. So a lane waits for
-/// memory twice per batch and not twice per entry. Entries past the end of the last batch, and padding, are
-/// loaded as column -1 and add 0 * 0.
+/// memory twice per batch and not twice per entry. Slots of the last batch after the last entry, and padding,
+/// count as column -1 and add 0.
 template <bool Padded, bool Conjugate, class Operands, class Entries>
 KOKKOS_FORCEINLINE_FUNCTION void add_on_device(const Operands& operands, typename Operands::sums_type& sums,
                                                const Entries& entries) {
@@ -130,22 +113,18 @@ struct RowProduct {
   int rows_per_gpu_team;
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
-    const std::int64_t rows_of_team = launch::team_rows(team, layout.stored_row_count(), rows_per_gpu_team);
-    const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * rows_of_team;
-    const std::int64_t end =
-        first + rows_of_team < layout.stored_row_count() ? first + rows_of_team : layout.stored_row_count();
+    const auto rows = launch::rows_of_team(team, layout.stored_row_count(), rows_per_gpu_team);
     if constexpr (launch::gpu) {
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(end - first)), [&](const int i) {
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows.count), [&](const int i) {
         if constexpr (SeveralLanes)
-          multiply_by_lanes(team, first + i);
+          multiply_by_lanes(team, rows.first + i);
         else
-          multiply(first + i);
+          multiply(rows.first + i);
       });
+    } else if (operands.x.has_unit_stride()) {
+      multiply_on_host<true>(rows.first, rows.first + rows.count);
     } else {
-      if (operands.x.has_unit_stride())
-        multiply_on_host<true>(first, end);
-      else
-        multiply_on_host<false>(first, end);
+      multiply_on_host<false>(rows.first, rows.first + rows.count);
     }
   }
 
@@ -178,8 +157,7 @@ struct RowProduct {
     Kokkos::single(Kokkos::PerThread(team), [&]() { store(all.sums, i); });
   }
 
-  /// Stored rows first to end - 1 on a host, where a row has one lane. The stride of x is known if
-  /// UnitStride.
+  /// Stored rows first to end - 1 on a host, where a row has one lane. If UnitStride, x has unit stride.
   template <bool UnitStride>
   KOKKOS_INLINE_FUNCTION void multiply_on_host(const std::int64_t first, const std::int64_t end) const {
     if constexpr (Layout::has_tiles) {
@@ -244,13 +222,10 @@ struct RowScatter {
   int rows_per_gpu_team;
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
-    const std::int64_t rows_of_team = launch::team_rows(team, layout.stored_row_count(), rows_per_gpu_team);
-    const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * rows_of_team;
-    const std::int64_t rest = layout.stored_row_count() - first;
-    const std::int64_t count = rest < rows_of_team ? rest : rows_of_team;
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(count)), [&](const int i) {
+    const auto rows = launch::rows_of_team(team, layout.stored_row_count(), rows_per_gpu_team);
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows.count), [&](const int i) {
       Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, layout.lanes()),
-                           [&](const int lane) { scatter(first + i, lane); });
+                           [&](const int lane) { scatter(rows.first + i, lane); });
     });
   }
 
@@ -307,5 +282,10 @@ void launch_row_product(const ExecutionSpace& exec, const std::string& name, Mod
   });
 }
 
-}  // namespace Impl
-}  // namespace Filigree
+}  // namespace Filigree::Impl
+
+/// Kokkos up to 4.4 starts a reduction over the lanes of a team with this.
+template <class Operands>
+struct Kokkos::reduction_identity<Filigree::Impl::RowSums<Operands>> {
+  KOKKOS_FORCEINLINE_FUNCTION static Filigree::Impl::RowSums<Operands> sum() { return {}; }
+};

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <string>
-
 #include "filigree/core/launch.hpp"
 #include "filigree/core/scalar.hpp"
 #include "filigree/product/multi_vector.hpp"
@@ -18,9 +16,8 @@ KOKKOS_FORCEINLINE_FUNCTION void update(Scalar& y, const Accumulator& beta, cons
     y = convert_scalar<Scalar>(Accumulator(times(beta, Accumulator(widen<Accumulator>(y))) + sum));
 }
 
-template <class ExecutionSpace, class Accumulator, class Scalar>
+template <class Accumulator, class Scalar>
 struct ScaleKernel {
-  using execution_space = ExecutionSpace;
   MultiVector<Scalar> y;
   std::int64_t columns;
   Accumulator beta;
@@ -35,15 +32,14 @@ struct ScaleKernel {
   }
 };
 
-/// y = beta*y on the given instance. If beta is 0, it writes zeros whatever y holds. KokkosBlas::scal takes
-/// no execution space instance before Kokkos Kernels 4.
+/// y = beta*y on the given instance. If beta is 0, y is not read. It does not use KokkosBlas::scal, which
+/// takes no execution space instance before Kokkos Kernels 4.
 template <class ExecutionSpace, class Accumulator, class Scalar>
 void scale(const ExecutionSpace& exec, const Accumulator& beta, const MultiVector<Scalar>& y,
            std::int64_t rows, std::int64_t columns) {
   static const std::string name = "Filigree::scale[vector]";
   if (beta == Accumulator(1)) return;
-  Kokkos::parallel_for(name, row_range<void>(exec, rows),
-                       ScaleKernel<ExecutionSpace, Accumulator, Scalar>{y, columns, beta});
+  Kokkos::parallel_for(name, row_range<void>(exec, rows), ScaleKernel<Accumulator, Scalar>{y, columns, beta});
 }
 
 }  // namespace Filigree::Impl
