@@ -190,11 +190,6 @@ ByteModel::ByteModel(const MatrixStatistics& statistics, const DeviceSpeed& spee
       m_nnz(static_cast<double>(statistics.nnz)),
       m_longest_row(static_cast<double>(statistics.longest_row)) {}
 
-/// Bytes of the sectors of x that reach the multiprocessors.
-double ByteModel::x_sector_bytes() const {
-  return 32 * m_statistics.sectors_per_entry * m_nnz;
-}
-
 /// Bytes of the sectors that contain an entry, for elements of element_bytes that are stored by columns with
 /// 2^log2_lanes lanes per row.
 double ByteModel::sector_bytes(double element_bytes, int log2_lanes) const {
@@ -204,11 +199,6 @@ double ByteModel::sector_bytes(double element_bytes, int log2_lanes) const {
   // The statistics begin with sectors of four elements. A sector has two elements of complex<double>.
   return 32 * std::max(1.0, 4 / elements) *
          static_cast<double>(m_statistics.group_steps[static_cast<std::size_t>(w)][t]);
-}
-
-/// Steps of all warps if the rows are stored in the order of the matrix.
-double ByteModel::steps(int log2_lanes) const {
-  return static_cast<double>(m_statistics.group_steps[3][static_cast<std::size_t>(log2_lanes)]);
 }
 
 /// The work of a kernel with 2^log2_lanes lanes per row that reads `bytes` of A.
@@ -398,16 +388,15 @@ Prediction ByteModel::predict(const HybOptions& options) const {
   const auto bytes = [&](const EllPart& one) { return one.storage_bytes + one.excess * coo_entry; };
   EllPart part;
   Prediction result = predict_ell_part(options, bytes, part);
-  if (part.excess > 0) {
-    Work coo;
-    coo.bytes = part.excess * coo_entry;
-    coo.cache_bytes = coo.bytes + x_sector_bytes() * part.excess / m_nnz;
-    coo.warps = part.excess_rows / warp_size;
-    coo.steps = part.excess / warp_size;
-    // A launch of its own adds up the cut rows.
-    if (m_speed.gpu.multiprocessors > 0) result.seconds += launch_seconds;
-    result.seconds += seconds(Kernels::coo, coo, false);
-  }
+  if (part.excess <= 0) return result;
+  Work coo;
+  coo.bytes = part.excess * coo_entry;
+  coo.cache_bytes = coo.bytes + x_sector_bytes() * part.excess / m_nnz;
+  coo.warps = part.excess_rows / warp_size;
+  coo.steps = part.excess / warp_size;
+  // A launch of its own adds up the cut rows.
+  if (m_speed.gpu.multiprocessors > 0) result.seconds += launch_seconds;
+  result.seconds += seconds(Kernels::coo, coo, false);
   return result;
 }
 
@@ -417,28 +406,23 @@ Prediction ByteModel::predict(const HecOptions& options) const {
   };
   EllPart part;
   Prediction result = predict_ell_part(options, bytes, part);
-  if (part.excess > 0) {
-    // Warps of their own multiply the rows with excess entries, one lane per row, and read both parts of
-    // these rows. If such rows lie far apart, a sector of the ELL part has one entry of them. The excess
-    // entries of a row begin and end inside sectors.
-    const double mean_excess = part.excess / part.excess_rows;
-    const double entries_apart = std::clamp(m_rows / part.excess_rows, 1.0, 4.0);
-    Work rest;
-    rest.bytes = part.excess * entry_bytes();
-    rest.cache_bytes = rest.bytes * loads_per_sector(mean_excess) +
-                       part.excess_rows * (96 + part.width * entry_bytes() * entries_apart) +
-                       x_sector_bytes() * part.excess / m_nnz;
-    rest.warps = part.excess_rows / warp_size;
-    // The longest of 32 rows has a few times the mean number of excess entries.
-    rest.steps = rest.warps * (part.width + 3 * mean_excess);
-    rest.longest_wait = std::min(m_longest_row - part.width, static_cast<double>(options.long_row));
-    result.seconds += seconds(Kernels::crs_one_lane, rest, false);
-  }
+  if (part.excess <= 0) return result;
+  // Warps of their own multiply the rows with excess entries, one lane per row, and read both parts of
+  // these rows. If such rows lie far apart, a sector of the ELL part has one entry of them. The excess
+  // entries of a row begin and end inside sectors.
+  const double mean_excess = part.excess / part.excess_rows;
+  const double entries_apart = std::clamp(m_rows / part.excess_rows, 1.0, 4.0);
+  Work rest;
+  rest.bytes = part.excess * entry_bytes();
+  rest.cache_bytes = rest.bytes * loads_per_sector(mean_excess) +
+                     part.excess_rows * (96 + part.width * entry_bytes() * entries_apart) +
+                     x_sector_bytes() * part.excess / m_nnz;
+  rest.warps = part.excess_rows / warp_size;
+  // The longest of 32 rows has a few times the mean number of excess entries.
+  rest.steps = rest.warps * (part.width + 3 * mean_excess);
+  rest.longest_wait = std::min(m_longest_row - part.width, static_cast<double>(options.long_row));
+  result.seconds += seconds(Kernels::crs_one_lane, rest, false);
   return result;
-}
-
-Prediction ByteModel::predict(const DiaOptions&) const {
-  return predict(CdsOptions());
 }
 
 /// One lane per row multiplies all diagonals of its row. If the number of diagonals is unknown there is no

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "filigree/core/integer.hpp"
+
 namespace Filigree {
 namespace {
 

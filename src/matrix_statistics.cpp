@@ -16,13 +16,6 @@ int MatrixStatistics::best_block_size(int most, std::int64_t multiple) const {
 }
 
 namespace Impl {
-namespace {
-
-double ratio(std::int64_t a, std::int64_t b) {
-  return static_cast<double>(a) / static_cast<double>(b);
-}
-
-}  // namespace
 
 std::int64_t sampled_diagonals(const std::int64_t* coordinates, std::int64_t samples, std::int64_t b) {
   // Diagonals are told apart by a 16-bit hash of their offsets. To sort the offsets would take longer than a
@@ -42,6 +35,9 @@ std::int64_t sampled_diagonals(const std::int64_t* coordinates, std::int64_t sam
 void read_statistics(const std::int64_t* counts, std::int64_t sector_samples, std::int64_t block_samples,
                      std::int64_t far_samples, MatrixStatistics& result) {
   using Layout = StatisticsLayout;
+  const auto ratio = [](std::int64_t a, std::int64_t b) {
+    return static_cast<double>(a) / static_cast<double>(b);
+  };
   const std::int64_t* lengths = counts + Layout::length_sums;
   const double mean = result.mean_row();
   result.row_deviation = std::sqrt(std::max(0.0, ratio(lengths[0], result.rows) - mean * mean));

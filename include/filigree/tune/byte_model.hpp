@@ -59,7 +59,7 @@ class ByteModel {
   Prediction predict(const HybOptions& options) const;
   Prediction predict(const HecOptions& options) const;
   Prediction predict(const JdsOptions&) const;
-  Prediction predict(const DiaOptions&) const;
+  Prediction predict(const DiaOptions&) const { return predict(CdsOptions()); }
   Prediction predict(const CdsOptions& options) const;
   Prediction predict(const BellOptions& options) const;
   Prediction predict(const BsrOptions& options) const;
@@ -75,9 +75,13 @@ class ByteModel {
   struct Work;
 
   double entry_bytes() const { return m_scalar + m_ordinal; }
-  double x_sector_bytes() const;
+  /// Bytes of the sectors of x that reach the multiprocessors.
+  double x_sector_bytes() const { return 32 * m_statistics.sectors_per_entry * m_nnz; }
+  /// Steps of all warps if the rows are stored in the order of the matrix.
+  double steps(int log2_lanes) const {
+    return static_cast<double>(m_statistics.group_steps[3][static_cast<std::size_t>(log2_lanes)]);
+  }
   double sector_bytes(double element_bytes, int log2_lanes) const;
-  double steps(int log2_lanes) const;
   Work row_work(double bytes, double steps, int log2_lanes = 0) const;
 
   double seconds(const Kernel& kernel, const Work& work, bool with_vectors = true) const;

@@ -124,11 +124,8 @@ MatrixStatistics matrix_statistics(const ExecutionSpace& exec, const Crs& crs, d
                                    int block_size = 0, bool in_full = true) {
   using Layout = Impl::StatisticsLayout;
   using Views = Impl::crs_views_t<Crs>;
-  using Lengths = Impl::RowLengthStatistics<ExecutionSpace, Views>;
   using Windows = Impl::WindowStatistics<ExecutionSpace, Views>;
   using Samples = Impl::EntrySamples<ExecutionSpace, Views>;
-  using Far = Impl::FarSamples<ExecutionSpace, Views>;
-  using counts_type = Kokkos::View<std::int64_t*, typename Crs::device_type>;
   constexpr bool gpu = Impl::runs_on_gpu_v<ExecutionSpace>;
   constexpr const char* name = "statistics";
 
@@ -142,9 +139,9 @@ MatrixStatistics matrix_statistics(const ExecutionSpace& exec, const Crs& crs, d
     return result;
   }
   const Views views(crs);
-  const counts_type counts(Kokkos::view_alloc(exec, Impl::label("counts", name)),
-                           static_cast<std::size_t>(Layout::size));
-  const Lengths lengths{views, result.rows, counts.data()};
+  const Kokkos::View<std::int64_t*, typename Crs::device_type> counts(
+      Kokkos::view_alloc(exec, Impl::label("counts", name)), static_cast<std::size_t>(Layout::size));
+  const Impl::RowLengthStatistics<ExecutionSpace, Views> lengths{views, result.rows, counts.data()};
   Kokkos::parallel_for(Impl::label("row_lengths", name), lengths.policy(exec), lengths);
   constexpr int scalar_bytes = sizeof(typename Crs::non_const_value_type);
   constexpr int per_sector = scalar_bytes > 32 ? 1 : 32 / scalar_bytes;
@@ -163,7 +160,8 @@ MatrixStatistics matrix_statistics(const ExecutionSpace& exec, const Crs& crs, d
   std::int64_t far_samples = 0;
   if (static_cast<double>(result.columns) * scalar_bytes > 0.5 * cache_bytes) {
     far_samples = std::min<std::int64_t>(result.nnz, gpu ? Layout::far_samples : 8);
-    const Far far{views, result.nnz, far_samples, per_sector, counts.data()};
+    const Impl::FarSamples<ExecutionSpace, Views> far{views, result.nnz, far_samples, per_sector,
+                                                      counts.data()};
     Kokkos::parallel_for(Impl::label("far_samples", name), far.policy(exec), far);
   }
   exec.fence();

@@ -9,17 +9,12 @@
 namespace Filigree {
 namespace Impl {
 
-/// The AnyMatrix that a CRS matrix of type Crs converts to.
-template <class Crs>
-using any_matrix_t = AnyMatrix<typename Crs::non_const_value_type, typename Crs::non_const_ordinal_type,
-                               typename Crs::device_type, void, typename Crs::non_const_size_type>;
-
 /// Converts to the variant of that name. The input must have been checked before.
 template <class ExecutionSpace, class Crs>
-typename any_matrix_t<Crs>::variant_type convert_by_name(const ExecutionSpace& exec, const Crs& crs,
-                                                         const std::string& name, int block_size,
-                                                         double max_storage_ratio) {
-  typename any_matrix_t<Crs>::variant_type result;
+typename converted_t<AnyMatrix, Crs>::variant_type convert_by_name(const ExecutionSpace& exec, const Crs& crs,
+                                                                   const std::string& name, int block_size,
+                                                                   double max_storage_ratio) {
+  typename converted_t<AnyMatrix, Crs>::variant_type result;
   for_each_format(AllFormats(), [&](auto format) {
     using FormatTag = decltype(format);
     for (auto& variant : named_variants<converted_t<FormatTag::template matrix, Crs>>()) {
@@ -55,10 +50,10 @@ constexpr const char* padding_refusal = "would multiply the padding of its block
 /// Converts to the predicted format. If it stores too much or padding would be multiplied, it sets the
 /// refusal and returns nothing.
 template <class ExecutionSpace, class Crs>
-std::optional<any_matrix_t<Crs>> try_format(const ExecutionSpace& exec, const Crs& crs,
-                                            const OptimizeOptions& options, const Selection& selection,
-                                            FormatPrediction& one) {
-  typename any_matrix_t<Crs>::variant_type matrix;
+std::optional<converted_t<AnyMatrix, Crs>> try_format(const ExecutionSpace& exec, const Crs& crs,
+                                                      const OptimizeOptions& options,
+                                                      const Selection& selection, FormatPrediction& one) {
+  typename converted_t<AnyMatrix, Crs>::variant_type matrix;
   try {
     matrix = convert_by_name(exec, crs, one.name, one.block_size,
                              std::min(options.max_storage_ratio, options.most_bytes / selection.crs_bytes));
@@ -66,7 +61,7 @@ std::optional<any_matrix_t<Crs>> try_format(const ExecutionSpace& exec, const Cr
     one.refusal = refusal.what();
     return std::nullopt;
   }
-  any_matrix_t<Crs> candidate({}, std::move(matrix), crs.nnz());
+  converted_t<AnyMatrix, Crs> candidate({}, std::move(matrix), crs.nnz());
   const bool multiplies_padding = candidate.visit([&](const auto& A) {
     using Traits = MatrixTraits<std::decay_t<decltype(A)>>;
     return !Traits::counts_nnz && Traits::nnz(A) != static_cast<std::int64_t>(crs.nnz());
@@ -161,10 +156,10 @@ Selection predict_formats(const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
 /// the options is out of range.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value,
-                 Impl::any_matrix_t<KokkosSparse::CrsMatrix<S, O, D, M, Z>>>
+                 converted_t<AnyMatrix, KokkosSparse::CrsMatrix<S, O, D, M, Z>>>
 optimize(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
          const OptimizeOptions& options = {}) {
-  using Any = Impl::any_matrix_t<KokkosSparse::CrsMatrix<S, O, D, M, Z>>;
+  using Any = converted_t<AnyMatrix, KokkosSparse::CrsMatrix<S, O, D, M, Z>>;
   using vector_type = Kokkos::View<typename Any::value_type*, typename Any::device_type>;
   Impl::ScopedRegion region(Impl::label("optimize", "any"));
   Selection selection = predict_formats(exec, crs, options);
