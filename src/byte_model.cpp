@@ -347,8 +347,8 @@ Prediction ByteModel::predict(const JdsOptions&) const {
   return predict_sorted_rows(Kernels::jds);
 }
 
-/// Chooses the ELL part of a hybrid format by the rule of the options, and predicts a product that has no
-/// excess entries to multiply. bytes(part) is the size of the hybrid matrix with an ELL part.
+/// Chooses the ELL part of a hybrid format by the rule of the options, and predicts the product without the
+/// time for the excess entries. bytes(part) is the size of the hybrid matrix with an ELL part.
 template <class Options, class Bytes>
 Prediction ByteModel::predict_ell_part(const Options& options, const Bytes& bytes, EllPart& part) const {
   Impl::check_hybrid_width("Filigree::ByteModel::predict", options.width_rule, options.width);
@@ -407,9 +407,9 @@ Prediction ByteModel::predict(const HecOptions& options) const {
   EllPart part;
   Prediction result = predict_ell_part(options, bytes, part);
   if (part.excess <= 0) return result;
-  // Warps of their own multiply the rows with excess entries, one lane per row, and read both parts of
-  // these rows. If such rows lie far apart, a sector of the ELL part has one entry of them. The excess
-  // entries of a row begin and end inside sectors.
+  // Warps of their own multiply the rows with excess entries, one lane per row, and read both parts of these
+  // rows. If these rows lie far apart, a sector of the ELL part has one entry of them. The excess entries of
+  // a row begin and end inside sectors.
   const double mean_excess = part.excess / part.excess_rows;
   const double entries_apart = std::clamp(m_rows / part.excess_rows, 1.0, 4.0);
   Work rest;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Shared by the kernels of matrix_statistics(): the layout of their counts and the choice of samples.
+// Shared by the kernels of matrix_statistics(): the layout of their counts, the choice of samples, and
+// counting by a team.
 #pragma once
 
 #include "filigree/core/launch.hpp"
