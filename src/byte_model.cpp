@@ -74,7 +74,102 @@ double longest_of(double a, double b, double c) {
   return most * std::pow(power(a) + power(b) + power(c), 1.0 / 6);
 }
 
+/// How often one lane per row loads each sector of CRS. The lane reads one entry of a sector at a time. The
+/// longer the rows are, the more sectors leave the cache before the lane reads their next entry.
+double loads_per_sector(double mean_row) {
+  return std::clamp(mean_row / 3.3, 1.0, 4.6);
+}
+
+/// Slices of 32 rows, sorted or not.
+struct SlicedRows {
+  double padding = 1;      ///< stored elements per entry
+  double short_part = 0;   ///< fraction of the slices with short columns
+  double moved_bytes = 0;  ///< bytes of sectors for rows that lie far from their neighbours
+};
+
+/// The fraction of the rows that sorting the whole matrix separates from the neighbours in their sector of y.
+/// The first row of each sector has no neighbour to lose.
+double moved_rows(const MatrixStatistics& statistics, double scalar_bytes) {
+  return std::max(0.0, statistics.moved_rows - scalar_bytes / 32);
+}
+
+/// Rows sorted in windows of 64 << size rows, as the statistics sampled them; unsorted rows if size is -1.
+/// The fraction of short slices is known for unsorted rows and for the largest windows, and interpolated
+/// between them.
+SlicedRows rows_in_sampled_windows(const MatrixStatistics& statistics, int size, std::size_t log2_lanes) {
+  const double part = (size + 1.0) / MatrixStatistics::sorted_windows;
+  const double unsorted = statistics.short_slices;
+  const double short_part = unsorted + part * (statistics.sorted_short_slices - unsorted);
+  const auto& padding = statistics.sorted_padding;
+  if (size >= 0) return {padding[static_cast<std::size_t>(size)][log2_lanes], short_part, 0};
+  // Slice widths are rounded up to the lanes per row. This adds about as much as in the smallest windows.
+  return {statistics.sell_padding() + padding[0][log2_lanes] - padding[0][0], short_part, 0};
+}
+
+/// All rows sorted by length. Their padding follows from the row lengths, which are all counted.
+SlicedRows rows_sorted_as_a_whole(const MatrixStatistics& statistics, std::size_t log2_lanes,
+                                  double scalar_bytes) {
+  const std::vector<std::int64_t>& reaching = statistics.rows_reaching;
+  const std::size_t lanes = std::size_t(1) << log2_lanes;
+  const double nnz = static_cast<double>(statistics.nnz);
+  double elements = 0;
+  double uncounted = nnz;
+  for (std::size_t k = 1; k + 1 < reaching.size(); ++k) {
+    const double rows = static_cast<double>(reaching[k]);
+    if ((k - 1) % lanes == 0) elements += static_cast<double>(lanes) * rounded_up(rows, warp_size);
+    uncounted -= rows;
+  }
+  // Of the rows beyond the last counted length only the longest is known. It widens its slice.
+  const auto width = [&](auto length) {
+    return rounded_up(static_cast<double>(length), static_cast<double>(lanes));
+  };
+  const double wider = width(statistics.longest_row) - width(reaching.size() - 2);
+  const double moved = moved_rows(statistics, scalar_bytes);
+  return {(elements + std::max(uncounted, warp_size * wider)) / nnz,
+          statistics.columns <= 65535 ? 1 : statistics.sorted_short_slices * (1 - moved),
+          sector_bytes_of_moved_row * moved * static_cast<double>(statistics.rows)};
+}
+
+/// Slices of rows that are sorted in windows. Windows of 1, of 64 to 4096 and of all rows are known; others
+/// are interpolated.
+SlicedRows sliced_rows(const MatrixStatistics& statistics, std::int64_t window, std::size_t log2_lanes,
+                       double scalar_bytes) {
+  if (statistics.nnz == 0) return {};
+  const auto sampled = [&](int size) { return rows_in_sampled_windows(statistics, size, log2_lanes); };
+  const auto whole = [&]() { return rows_sorted_as_a_whole(statistics, log2_lanes, scalar_bytes); };
+  const auto between = [](const SlicedRows& p, const SlicedRows& q, double part) {
+    return SlicedRows{p.padding + part * (q.padding - p.padding),
+                      p.short_part + part * (q.short_part - p.short_part),
+                      p.moved_bytes + part * (q.moved_bytes - p.moved_bytes)};
+  };
+  constexpr int last = MatrixStatistics::sorted_windows - 1;
+  if (window == 0 || window >= statistics.rows)
+    // If the matrix fits in one sampled window, that sample has all rows.
+    return statistics.rows <= SellOptions::sorted_window ? sampled(last) : whole();
+  // On this scale a window of 32 rows is at 0, because sorting inside a slice changes nothing, and a window
+  // of 64 << size rows is at size + 1.
+  const auto scale = [](std::int64_t rows) {
+    return std::log2(std::max(static_cast<double>(rows), warp_size) / warp_size);
+  };
+  const double at = scale(window);
+  if (at == 0) return sampled(-1);
+  if (at > last + 1)
+    return between(sampled(last), whole(), (at - last - 1) / (scale(statistics.rows) - last - 1));
+  const int larger = static_cast<int>(std::ceil(at)) - 1;
+  return between(sampled(larger - 1), sampled(larger), at - larger);
+}
+
 }  // namespace
+
+/// What a kernel reads and does in one product.
+struct ByteModel::Work {
+  double bytes = 0;        ///< of A, from memory
+  double cache_bytes = 0;  ///< of sectors of A and x that reach the multiprocessors
+  double warps = 0;
+  double steps = 0;               ///< of all warps
+  double longest_wait = 0;        ///< entries that one lane multiplies one after the other
+  bool longest_is_first = false;  ///< whether the longest rows are multiplied first
+};
 
 /// The ELL part of a hybrid format, and the excess entries.
 struct ByteModel::EllPart {
@@ -82,13 +177,6 @@ struct ByteModel::EllPart {
   double excess = 0;       ///< entries beyond the width
   double excess_rows = 0;  ///< rows with excess entries
   double storage_bytes = 0;
-};
-
-/// The slices of 32 sorted rows.
-struct ByteModel::SortedRows {
-  double padding = 1;      ///< stored elements per entry
-  double short_part = 0;   ///< fraction of the slices with short columns
-  double moved_bytes = 0;  ///< bytes of sectors for rows that lie far from their neighbours
 };
 
 ByteModel::ByteModel(const MatrixStatistics& statistics, const DeviceSpeed& speed, int scalar_bytes,
@@ -99,19 +187,8 @@ ByteModel::ByteModel(const MatrixStatistics& statistics, const DeviceSpeed& spee
       m_ordinal(ordinal_bytes),
       m_offset(offset_bytes),
       m_rows(static_cast<double>(statistics.rows)),
-      m_nnz(static_cast<double>(statistics.nnz)) {}
-
-/// Bytes of x from memory: all of x once or, if the last cache does not hold x, its sectors once per 2^20
-/// entries.
-double ByteModel::x_bytes() const {
-  const double once = static_cast<double>(m_statistics.columns) * m_scalar;
-  return std::max(once, 32 * m_statistics.far_sectors_per_entry * m_nnz);
-}
-
-/// Bytes of the sectors of x that reach the multiprocessors.
-double ByteModel::x_sector_bytes() const {
-  return 32 * m_statistics.sectors_per_entry * m_nnz;
-}
+      m_nnz(static_cast<double>(statistics.nnz)),
+      m_longest_row(static_cast<double>(statistics.longest_row)) {}
 
 /// Bytes of the sectors that contain an entry, for elements of element_bytes that are stored by columns with
 /// 2^log2_lanes lanes per row.
@@ -124,14 +201,21 @@ double ByteModel::sector_bytes(double element_bytes, int log2_lanes) const {
          static_cast<double>(m_statistics.group_steps[static_cast<std::size_t>(w)][t]);
 }
 
-/// Steps of all warps if the rows are stored in the order of the matrix.
-double ByteModel::steps(int log2_lanes) const {
-  return static_cast<double>(m_statistics.group_steps[3][static_cast<std::size_t>(log2_lanes)]);
+/// The work of a kernel with 2^log2_lanes lanes per row that reads `bytes` of A.
+ByteModel::Work ByteModel::row_work(double bytes, double steps, int log2_lanes) const {
+  const double lanes = 1 << log2_lanes;
+  return {bytes, bytes + x_sector_bytes(), m_rows / warp_size * lanes, steps,
+          std::ceil(m_longest_row / lanes)};
 }
 
 double ByteModel::seconds(const Kernel& kernel, const Work& work, bool with_vectors) const {
-  const double memory =
-      (work.bytes + (with_vectors ? x_bytes() + m_rows * m_scalar : 0)) / m_speed.read_bandwidth;
+  double bytes = work.bytes;
+  if (with_vectors) {
+    // All of x is read once. If the last cache does not hold x, its sectors are read once per 2^20 entries.
+    const double x_once = static_cast<double>(m_statistics.columns) * m_scalar;
+    bytes += std::max(x_once, 32 * m_statistics.far_sectors_per_entry * m_nnz) + m_rows * m_scalar;
+  }
+  const double memory = bytes / m_speed.read_bandwidth;
   if (m_speed.gpu.multiprocessors == 0) return memory * kernel.host;
   const double all = m_speed.gpu.multiprocessors;
   const double busy = longest_of(memory, work.cache_bytes / (kernel.cache_bytes_per_second * all),
@@ -146,10 +230,12 @@ double ByteModel::conversion_seconds(double reads, double storage_bytes) const {
   return (reads * crs_bytes() + 3 * storage_bytes) / m_speed.read_bandwidth + 100e-6;
 }
 
+/// conversion_reads is the number of times that the conversion reads the CRS matrix; 0 if nothing is
+/// converted.
 Prediction ByteModel::predict_kernel(const Kernel& kernel, const Work& work, double storage_bytes,
                                      double conversion_reads) const {
-  const double conversion = conversion_seconds(conversion_reads, storage_bytes);
-  return {storage_bytes, m_nnz == 0 ? 0 : seconds(kernel, work), conversion};
+  return {storage_bytes, m_nnz == 0 ? 0 : seconds(kernel, work),
+          conversion_reads == 0 ? 0 : conversion_seconds(conversion_reads, storage_bytes)};
 }
 
 /// A product whose teams take chunks of equally many entries. For large matrices a second kernel scales the
@@ -159,11 +245,8 @@ Prediction ByteModel::predict_chunks(const Kernel& kernel, double matrix_bytes,
                                      double conversion_reads) const {
   const double empty_rows = static_cast<double>(m_statistics.empty_rows);
   const double parts = 64 * std::min(empty_rows, m_rows * m_scalar / 32);
-  Work work;
-  work.cache_bytes = matrix_bytes + x_sector_bytes();
-  work.bytes = matrix_bytes + parts;
-  work.warps = m_rows / warp_size;
-  work.steps = m_nnz / warp_size;
+  Work work = row_work(matrix_bytes, m_nnz / warp_size);
+  work.bytes += parts;
   Prediction result = predict_kernel(kernel, work, matrix_bytes, conversion_reads);
   constexpr std::int64_t small = Impl::ChunkLaunch<Kokkos::DefaultExecutionSpace>::most_aligned;
   if (empty_rows > 0 && m_statistics.nnz > small) {
@@ -173,21 +256,20 @@ Prediction ByteModel::predict_chunks(const Kernel& kernel, double matrix_bytes,
   return result;
 }
 
-/// The product of Kokkos Kernels, which chooses the lanes per row by the mean row length. Nothing is
+/// A product of CRS with 2^log2_lanes lanes per row, which load each sector of A `loads` times. Nothing is
 /// converted.
+Prediction ByteModel::predict_crs(const Kernel& kernel, int log2_lanes, double loads) const {
+  Work work = row_work(crs_bytes(), steps(log2_lanes), log2_lanes);
+  work.cache_bytes = work.bytes * loads + x_sector_bytes();
+  return predict_kernel(kernel, work, work.bytes, 0);
+}
+
+/// The product of Kokkos Kernels, which chooses the lanes per row by the mean row length.
 Prediction ByteModel::predict(const CrsOptions&) const {
   int log2_lanes = 0;
   while (log2_lanes < 5 && 6 * (1 << log2_lanes) < m_statistics.mean_row())
     ++log2_lanes;
-  Work work;
-  work.bytes = crs_bytes();
-  work.cache_bytes = work.bytes + x_sector_bytes();
-  work.warps = m_rows / warp_size * (1 << log2_lanes);
-  work.steps = steps(log2_lanes);
-  work.longest_wait = std::ceil(static_cast<double>(m_statistics.longest_row) / (1 << log2_lanes));
-  Prediction result = predict_kernel(Kernels::kokkos_kernels, work, crs_bytes(), 0);
-  result.conversion_seconds = 0;
-  return result;
+  return predict_crs(Kernels::kokkos_kernels, log2_lanes);
 }
 
 Prediction ByteModel::predict(const WrappedCrsOptions& options) const {
@@ -198,24 +280,9 @@ Prediction ByteModel::predict(const WrappedCrsOptions& options) const {
     return result;
   }
   Impl::check_lanes_per_row("Filigree::ByteModel::predict", options.lanes_per_row);
-  const int log2_lanes = Impl::log2_of(options.lanes_per_row);
-  Work work;
-  work.bytes = crs_bytes();
-  work.warps = m_rows / warp_size * (1 << log2_lanes);
-  work.steps = steps(log2_lanes);
-  work.longest_wait = std::ceil(static_cast<double>(m_statistics.longest_row) / options.lanes_per_row);
-  Prediction result;
-  if (log2_lanes == 0) {
-    // A lane reads one entry of a sector at a time. The longer the rows are, the more sectors leave the cache
-    // before the lane reads their next entry.
-    work.cache_bytes = work.bytes * std::clamp(m_statistics.mean_row() / 3.3, 1.0, 4.6) + x_sector_bytes();
-    result = predict_kernel(Kernels::crs_one_lane, work, crs_bytes(), 0);
-  } else {
-    work.cache_bytes = work.bytes + x_sector_bytes();
-    result = predict_kernel(Kernels::crs_lanes, work, crs_bytes(), 0);
-  }
-  result.conversion_seconds = 0;
-  return result;
+  if (options.lanes_per_row == 1)
+    return predict_crs(Kernels::crs_one_lane, 0, loads_per_sector(m_statistics.mean_row()));
+  return predict_crs(Kernels::crs_lanes, Impl::log2_of(options.lanes_per_row));
 }
 
 Prediction ByteModel::predict(const CooOptions&) const {
@@ -225,25 +292,19 @@ Prediction ByteModel::predict(const CooOptions&) const {
 Prediction ByteModel::predict(const EllOptions& options) const {
   Impl::check_lanes_per_row("Filigree::ByteModel::predict", options.lanes_per_row);
   const int log2_lanes = Impl::log2_of(options.lanes_per_row);
-  const double longest = static_cast<double>(m_statistics.longest_row);
-  const double width = rounded_up(longest, options.lanes_per_row);
+  const double width = rounded_up(m_longest_row, options.lanes_per_row);
   const double all = width * rounded_up(m_rows, 16) * entry_bytes();
-  Work work;
-  work.warps = m_rows / warp_size * (1 << log2_lanes);
-  work.longest_wait = std::ceil(longest / options.lanes_per_row);
-  if (options.row_lengths) {
-    const double lengths = m_rows * m_ordinal;
-    work.bytes =
-        std::min(all, sector_bytes(m_scalar, log2_lanes) + sector_bytes(m_ordinal, log2_lanes)) + lengths;
-    work.steps = steps(log2_lanes);
-    work.cache_bytes = work.bytes + x_sector_bytes();
-    return predict_kernel(log2_lanes == 0 ? Kernels::ell : Kernels::ell_lanes, work, all + lengths, 2);
+  if (!options.row_lengths) {
+    // ELLPACK reads its padding.
+    Work work = row_work(all, 0, log2_lanes);
+    work.steps = work.warps * work.longest_wait;
+    return predict_kernel(Kernels::ellpack, work, all, 2);
   }
-  // ELLPACK reads its padding.
-  work.bytes = all;
-  work.steps = work.warps * work.longest_wait;
-  work.cache_bytes = work.bytes + x_sector_bytes();
-  return predict_kernel(Kernels::ellpack, work, all, 2);
+  const double lengths = m_rows * m_ordinal;
+  const double bytes =
+      std::min(all, sector_bytes(m_scalar, log2_lanes) + sector_bytes(m_ordinal, log2_lanes)) + lengths;
+  return predict_kernel(log2_lanes == 0 ? Kernels::ell : Kernels::ell_lanes,
+                        row_work(bytes, steps(log2_lanes), log2_lanes), all + lengths, 2);
 }
 
 Prediction ByteModel::predict(const SellOptions& options) const {
@@ -252,89 +313,18 @@ Prediction ByteModel::predict(const SellOptions& options) const {
   const int log2_lanes = Impl::log2_of(options.lanes_per_row);
   const bool sorted = options.sorting_window != 1;
   const double slices = std::ceil(m_rows / options.slice_height);
-  const SortedRows rows = sorted_rows(options.sorting_window, log2_lanes);
+  const SlicedRows rows =
+      sliced_rows(m_statistics, options.sorting_window, static_cast<std::size_t>(log2_lanes), m_scalar);
   const double elements = rows.padding * m_nnz;
   const double column_bytes =
       options.short_columns ? m_ordinal - rows.short_part * (m_ordinal - 2) : m_ordinal;
-  Work work;
-  work.bytes = elements * (m_scalar + column_bytes) + (sorted ? m_rows * m_ordinal : 0) +
-               slices * (8 + m_ordinal + (options.short_columns ? 8 + m_ordinal : 0));
-  work.cache_bytes = work.bytes + x_sector_bytes() + rows.moved_bytes;
-  work.warps = m_rows / warp_size * (1 << log2_lanes);
-  work.steps = elements / warp_size;
-  work.longest_wait = std::ceil(static_cast<double>(m_statistics.longest_row) / options.lanes_per_row);
+  const double bytes = elements * (m_scalar + column_bytes) + (sorted ? m_rows * m_ordinal : 0) +
+                       slices * (8 + m_ordinal + (options.short_columns ? 8 + m_ordinal : 0));
+  Work work = row_work(bytes, elements / warp_size, log2_lanes);
+  work.cache_bytes += rows.moved_bytes;
   const double reads = (options.short_columns ? 3 : 2) + (sorted ? 1 : 0);
   const Kernel& one_lane = sorted ? Kernels::sell_sorted : Kernels::sell;
-  return predict_kernel(log2_lanes == 0 ? one_lane : Kernels::sell_lanes, work, work.bytes, reads);
-}
-
-/// The fraction of the rows that sorting the whole matrix separates from the neighbours in their sector of y.
-/// The first row of each sector has no neighbour to lose.
-double ByteModel::moved_rows() const {
-  return std::max(0.0, m_statistics.moved_rows - m_scalar / 32);
-}
-
-ByteModel::SortedRows ByteModel::unsorted_rows(int log2_lanes) const {
-  // Slice widths are rounded up to the lanes per row. This adds about as much as in the smallest windows.
-  const auto& smallest = m_statistics.sorted_padding[0];
-  return {m_statistics.sell_padding() + smallest[static_cast<std::size_t>(log2_lanes)] - smallest[0],
-          m_statistics.short_slices, 0};
-}
-
-/// Rows sorted in windows of 64 << size rows, as the statistics sampled them. The fraction of short slices is
-/// known for unsorted rows and for the largest windows, and interpolated between them.
-ByteModel::SortedRows ByteModel::rows_in_sampled_windows(int size, int log2_lanes) const {
-  const double part = (size + 1.0) / MatrixStatistics::sorted_windows;
-  const double unsorted = m_statistics.short_slices;
-  return {m_statistics.sorted_padding[static_cast<std::size_t>(size)][static_cast<std::size_t>(log2_lanes)],
-          unsorted + part * (m_statistics.sorted_short_slices - unsorted), 0};
-}
-
-/// All rows sorted by length. Their padding follows from the row lengths, which are all counted.
-ByteModel::SortedRows ByteModel::rows_sorted_as_a_whole(int log2_lanes) const {
-  const std::vector<std::int64_t>& reaching = m_statistics.rows_reaching;
-  const double lanes = 1 << log2_lanes;
-  double elements = 0;
-  double uncounted = m_nnz;
-  for (std::size_t k = 1; k + 1 < reaching.size(); ++k) {
-    const double rows = static_cast<double>(reaching[k]);
-    if ((k - 1) % (std::size_t(1) << log2_lanes) == 0) elements += lanes * rounded_up(rows, warp_size);
-    uncounted -= rows;
-  }
-  // Of the rows beyond the last counted length only the longest is known. It widens its slice.
-  const double wider = rounded_up(static_cast<double>(m_statistics.longest_row), lanes) -
-                       rounded_up(static_cast<double>(reaching.size() - 2), lanes);
-  return {(elements + std::max(uncounted, warp_size * wider)) / m_nnz,
-          m_statistics.columns <= 65535 ? 1 : m_statistics.sorted_short_slices * (1 - moved_rows()),
-          sector_bytes_of_moved_row * moved_rows() * m_rows};
-}
-
-/// Slices of 32 rows sorted in windows. Windows of 1, of 64 to 4096 and of all rows are known; others are
-/// interpolated.
-ByteModel::SortedRows ByteModel::sorted_rows(std::int64_t window, int log2_lanes) const {
-  if (m_nnz == 0) return {};
-  const auto between = [](const SortedRows& p, const SortedRows& q, double part) {
-    return SortedRows{p.padding + part * (q.padding - p.padding),
-                      p.short_part + part * (q.short_part - p.short_part),
-                      p.moved_bytes + part * (q.moved_bytes - p.moved_bytes)};
-  };
-  constexpr int last = MatrixStatistics::sorted_windows - 1;
-  if (window == 0 || static_cast<double>(window) >= m_rows)
-    // If the matrix fits in one sampled window, that sample has all rows.
-    return m_rows <= SellOptions::sorted_window ? rows_in_sampled_windows(last, log2_lanes)
-                                                : rows_sorted_as_a_whole(log2_lanes);
-  // On this scale a window of 32 rows is at 0, because sorting inside a slice changes nothing, and a window
-  // of 64 << size rows is at size + 1.
-  const double at = std::log2(std::max(static_cast<double>(window), warp_size) / warp_size);
-  if (at == 0) return unsorted_rows(log2_lanes);
-  if (at > last + 1) {
-    const double all = std::log2(m_rows / warp_size);
-    return between(rows_in_sampled_windows(last, log2_lanes), rows_sorted_as_a_whole(log2_lanes),
-                   (at - last - 1) / (all - last - 1));
-  }
-  const int larger = static_cast<int>(std::ceil(at)) - 1;
-  return between(larger == 0 ? unsorted_rows(log2_lanes) : rows_in_sampled_windows(larger - 1, log2_lanes),
-                 rows_in_sampled_windows(larger, log2_lanes), at - larger);
+  return predict_kernel(log2_lanes == 0 ? one_lane : Kernels::sell_lanes, work, bytes, reads);
 }
 
 /// JDS and JDS-ELL: all rows are sorted by length, so that rows from all over the matrix become neighbours.
@@ -346,12 +336,9 @@ Prediction ByteModel::predict_sorted_rows(const Kernel& kernel) const {
     counted += static_cast<double>(reaching[k]);
     steps += std::ceil(static_cast<double>(reaching[k]) / warp_size);
   }
-  Work work;
-  work.bytes = entry_bytes() * m_nnz + m_rows * m_ordinal;
-  work.cache_bytes = work.bytes + x_sector_bytes() + (61 + sector_bytes_of_moved_row * moved_rows()) * m_rows;
-  work.warps = m_rows / warp_size;
-  work.steps = steps + std::max(0.0, m_nnz - counted) / warp_size;
-  work.longest_wait = static_cast<double>(m_statistics.longest_row);
+  Work work = row_work(entry_bytes() * m_nnz + m_rows * m_ordinal,
+                       steps + std::max(0.0, m_nnz - counted) / warp_size);
+  work.cache_bytes += (61 + sector_bytes_of_moved_row * moved_rows(m_statistics, m_scalar)) * m_rows;
   work.longest_is_first = true;
   return predict_kernel(kernel, work, work.bytes, 9);
 }
@@ -360,135 +347,106 @@ Prediction ByteModel::predict(const JdsOptions&) const {
   return predict_sorted_rows(Kernels::jds);
 }
 
-/// The ELL part that a rule chooses. bytes(part) is the size of the hybrid matrix with an ELL part.
-template <class Bytes>
-ByteModel::EllPart ByteModel::ell_part(HybridWidth rule, std::int64_t width, const Bytes& bytes) const {
-  Impl::check_hybrid_width("Filigree::ByteModel::predict", rule, width);
+/// Chooses the ELL part of a hybrid format by the rule of the options, and predicts the product without the
+/// time for the excess entries. bytes(part) is the size of the hybrid matrix with an ELL part.
+template <class Options, class Bytes>
+Prediction ByteModel::predict_ell_part(const Options& options, const Bytes& bytes, EllPart& part) const {
+  Impl::check_hybrid_width("Filigree::ByteModel::predict", options.width_rule, options.width);
   const std::vector<std::int64_t>& reaching = m_statistics.rows_reaching;
   std::vector<double> beyond(reaching.size() - 1);
   beyond[0] = m_nnz;
   for (std::size_t k = 1; k < beyond.size(); ++k)
     beyond[k] = beyond[k - 1] - static_cast<double>(reaching[k]);
-  const auto part = [&](std::int64_t k) {
+  const auto part_of = [&](double width, double excess, double excess_rows) {
+    return EllPart{width, excess, excess_rows,
+                   width * rounded_up(m_rows, 16) * entry_bytes() + m_rows * m_ordinal};
+  };
+  const auto part_of_width = [&](std::int64_t k) {
     const auto at = static_cast<std::size_t>(k);
-    EllPart result;
-    result.width = static_cast<double>(k);
-    result.excess = beyond[at];
     // At the last counted length the number of longer rows is not known; the rows of that length or more
     // stand for them.
     const bool is_last = at + 2 == reaching.size() && k < m_statistics.longest_row;
-    result.excess_rows = static_cast<double>(reaching[is_last ? at : at + 1]);
-    result.storage_bytes = result.width * rounded_up(m_rows, 16) * entry_bytes() + m_rows * m_ordinal;
-    return result;
+    return part_of(static_cast<double>(k), beyond[at], static_cast<double>(reaching[is_last ? at : at + 1]));
   };
-  const EllPart best = part(Impl::hybrid_width(
-      rule, width, reaching, [&](std::int64_t k) { return bytes(part(k)); },
-      [&](std::int64_t k) { return part(k).storage_bytes; }));
+  part = part_of_width(Impl::hybrid_width(
+      options.width_rule, options.width, reaching, [&](std::int64_t k) { return bytes(part_of_width(k)); },
+      [&](std::int64_t k) { return part_of_width(k).storage_bytes; }));
   // Of the widths beyond the last counted length only the longest row is tried.
-  EllPart whole = part(0);
-  whole.width = static_cast<double>(m_statistics.longest_row);
-  whole.excess = whole.excess_rows = 0;
-  whole.storage_bytes += whole.width * rounded_up(m_rows, 16) * entry_bytes();
-  return rule == HybridWidth::least_bytes && bytes(whole) < bytes(best) ? whole : best;
-}
+  const EllPart whole = part_of(m_longest_row, 0, 0);
+  if (options.width_rule == HybridWidth::least_bytes && bytes(whole) < bytes(part)) part = whole;
 
-/// The work of the kernel for the ELL part.
-ByteModel::Work ByteModel::ell_work(const EllPart& part) const {
-  Work work;
-  work.bytes = std::min(sector_bytes(m_scalar, 0) + sector_bytes(m_ordinal, 0) + m_rows * m_ordinal,
-                        part.storage_bytes);
+  Work work = row_work(std::min(sector_bytes(m_scalar, 0) + sector_bytes(m_ordinal, 0) + m_rows * m_ordinal,
+                                part.storage_bytes),
+                       std::min(steps(0), part.width * (m_rows / warp_size)));
   work.cache_bytes = work.bytes + x_sector_bytes() * (1 - part.excess / m_nnz);
-  work.warps = m_rows / warp_size;
-  work.steps = std::min(steps(0), part.width * work.warps);
-  work.longest_wait = std::min(part.width, static_cast<double>(m_statistics.longest_row));
-  return work;
+  work.longest_wait = std::min(part.width, m_longest_row);
+  return predict_kernel(Kernels::ell, work, bytes(part), 5);
 }
 
 Prediction ByteModel::predict(const HybOptions& options) const {
   const double coo_entry = entry_bytes() + m_ordinal;
-  const EllPart part = ell_part(options.width_rule, options.width, [&](const EllPart& one) {
-    return one.storage_bytes + one.excess * coo_entry;
-  });
-  Prediction result =
-      predict_kernel(Kernels::ell, ell_work(part), part.storage_bytes + part.excess * coo_entry, 5);
-  if (part.excess > 0) {
-    Work coo;
-    coo.bytes = part.excess * coo_entry;
-    coo.cache_bytes = coo.bytes + x_sector_bytes() * part.excess / m_nnz;
-    coo.warps = part.excess_rows / warp_size;
-    coo.steps = part.excess / warp_size;
-    // A launch of its own adds up the cut rows.
-    if (m_speed.gpu.multiprocessors > 0) result.seconds += launch_seconds;
-    result.seconds += seconds(Kernels::coo, coo, false);
-  }
+  const auto bytes = [&](const EllPart& one) { return one.storage_bytes + one.excess * coo_entry; };
+  EllPart part;
+  Prediction result = predict_ell_part(options, bytes, part);
+  if (part.excess <= 0) return result;
+  Work coo;
+  coo.bytes = part.excess * coo_entry;
+  coo.cache_bytes = coo.bytes + x_sector_bytes() * part.excess / m_nnz;
+  coo.warps = part.excess_rows / warp_size;
+  coo.steps = part.excess / warp_size;
+  // A launch of its own adds up the cut rows.
+  if (m_speed.gpu.multiprocessors > 0) result.seconds += launch_seconds;
+  result.seconds += seconds(Kernels::coo, coo, false);
   return result;
 }
 
 Prediction ByteModel::predict(const HecOptions& options) const {
-  const double bytes_per_excess_row = m_ordinal + m_offset;
   const auto bytes = [&](const EllPart& one) {
-    return one.storage_bytes + one.excess * entry_bytes() + one.excess_rows * bytes_per_excess_row;
+    return one.storage_bytes + one.excess * entry_bytes() + one.excess_rows * (m_ordinal + m_offset);
   };
-  const EllPart part = ell_part(options.width_rule, options.width, bytes);
-  Prediction result = predict_kernel(Kernels::ell, ell_work(part), bytes(part), 5);
-  if (part.excess > 0) {
-    // Warps of their own multiply the rows with excess entries, one lane per row, and read both parts of
-    // these rows. If such rows lie far apart, a sector of the ELL part has one entry of them. The excess
-    // entries of a row begin and end inside sectors.
-    const double mean_excess = part.excess / part.excess_rows;
-    const double entries_apart = std::clamp(m_rows / part.excess_rows, 1.0, 4.0);
-    Work rest;
-    rest.bytes = part.excess * entry_bytes();
-    rest.cache_bytes = rest.bytes * std::clamp(mean_excess / 3.3, 1.0, 4.6) +
-                       part.excess_rows * (96 + part.width * entry_bytes() * entries_apart) +
-                       x_sector_bytes() * part.excess / m_nnz;
-    rest.warps = part.excess_rows / warp_size;
-    // The longest of 32 rows has a few times the mean number of excess entries.
-    rest.steps = rest.warps * (part.width + 3 * mean_excess);
-    rest.longest_wait = std::min(static_cast<double>(m_statistics.longest_row) - part.width,
-                                 static_cast<double>(options.long_row));
-    result.seconds += seconds(Kernels::crs_one_lane, rest, false);
-  }
+  EllPart part;
+  Prediction result = predict_ell_part(options, bytes, part);
+  if (part.excess <= 0) return result;
+  // Warps of their own multiply the rows with excess entries, one lane per row, and read both parts of these
+  // rows. If these rows lie far apart, a sector of the ELL part has one entry of them. The excess entries of
+  // a row begin and end inside sectors.
+  const double mean_excess = part.excess / part.excess_rows;
+  const double entries_apart = std::clamp(m_rows / part.excess_rows, 1.0, 4.0);
+  Work rest;
+  rest.bytes = part.excess * entry_bytes();
+  rest.cache_bytes = rest.bytes * loads_per_sector(mean_excess) +
+                     part.excess_rows * (96 + part.width * entry_bytes() * entries_apart) +
+                     x_sector_bytes() * part.excess / m_nnz;
+  rest.warps = part.excess_rows / warp_size;
+  // The longest of 32 rows has a few times the mean number of excess entries.
+  rest.steps = rest.warps * (part.width + 3 * mean_excess);
+  rest.longest_wait = std::min(m_longest_row - part.width, static_cast<double>(options.long_row));
+  result.seconds += seconds(Kernels::crs_one_lane, rest, false);
   return result;
 }
 
-/// CDS and DIA: one lane per row, which multiplies all diagonals of its row. If the number of diagonals is
-/// unknown there is no prediction.
-Prediction ByteModel::predict_diagonals(int block_size) const {
-  if (block_size < 1 || block_size > MatrixStatistics::largest_block) return {};
-  const auto b = static_cast<std::size_t>(block_size);
-  if (m_statistics.diagonals[b] == 0 && m_nnz > 0) return {};
-  const double diagonals = static_cast<double>(m_statistics.diagonals[b]) * block_size;
-  Work work;
-  work.bytes = diagonals * m_rows * m_scalar;
+/// One lane per row multiplies all diagonals of its row. If the number of diagonals is unknown there is no
+/// prediction.
+Prediction ByteModel::predict(const CdsOptions& options) const {
+  if (options.block_size < 1 || options.block_size > MatrixStatistics::largest_block) return {};
+  const std::int64_t count = m_statistics.diagonals[static_cast<std::size_t>(options.block_size)];
+  if (count == 0 && m_nnz > 0) return {};
+  const double diagonals = static_cast<double>(count) * options.block_size;
+  Work work = row_work(diagonals * m_rows * m_scalar, diagonals * (m_rows / warp_size));
   work.cache_bytes = work.bytes;
-  work.warps = m_rows / warp_size;
-  work.steps = diagonals * work.warps;
   work.longest_wait = diagonals;
   return predict_kernel(Kernels::diagonals, work, work.bytes, 2);
 }
 
-Prediction ByteModel::predict(const DiaOptions&) const {
-  return predict_diagonals(1);
-}
-
-Prediction ByteModel::predict(const CdsOptions& options) const {
-  return predict_diagonals(options.block_size);
-}
-
 Prediction ByteModel::predict(const BellOptions& options) const {
   if (options.block_size < 1 || options.block_size > BellOptions::largest_block_size) return {};
-  const auto size = static_cast<std::size_t>(options.block_size);
   const double b = options.block_size;
-  const double fill = m_statistics.block_fill[size];
+  const double fill = m_statistics.block_fill[static_cast<std::size_t>(options.block_size)];
   // The width of a block row follows from the longest row, if its blocks are as full as the others.
-  const double width = fill > 0 ? std::ceil(static_cast<double>(m_statistics.longest_row) / (b * fill)) : 0;
-  const double block_rows = std::ceil(m_rows / b);
-  Work work;
-  work.bytes = width * (b * m_rows * m_scalar + block_rows * m_ordinal);
+  const double width = fill > 0 ? std::ceil(m_longest_row / (b * fill)) : 0;
+  Work work = row_work(width * (b * m_rows * m_scalar + std::ceil(m_rows / b) * m_ordinal),
+                       m_rows / warp_size * width * b);
   work.cache_bytes = work.bytes + x_sector_bytes() / b;
-  work.warps = m_rows / warp_size;
-  work.steps = work.warps * width * b;
   work.longest_wait = width;
   return predict_kernel(Kernels::blocks, work, work.bytes, 12);
 }
@@ -515,12 +473,9 @@ Prediction ByteModel::predict(const BsrOptions& options) const {
   // Lines of the values of a block, of x and of the block column.
   const double lines =
       std::min(size, is_aligned ? std::max(1.0, block_lines) : 1 + block_lines) + 1 + 1 / size;
-  Work work;
-  work.bytes = blocks * (block_bytes + m_ordinal) + (m_rows / size + 1) * m_offset;
-  work.cache_bytes = work.bytes + x_sector_bytes();
-  work.warps = m_rows / warp_size;
-  work.steps = blocks * size * lines;
-  work.longest_wait = fill > 0 ? static_cast<double>(m_statistics.longest_row) / (size * fill) : 0;
+  Work work =
+      row_work(blocks * (block_bytes + m_ordinal) + (m_rows / size + 1) * m_offset, blocks * size * lines);
+  work.longest_wait = fill > 0 ? m_longest_row / (size * fill) : 0;
   return predict_kernel(Kernels::bsr, work, work.bytes, 6);
 }
 

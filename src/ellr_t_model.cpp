@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "filigree/tune/ellr_t_model.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -11,7 +10,6 @@ namespace Filigree {
 namespace {
 
 constexpr int warp_size = 32;
-constexpr int half_warp = warp_size / 2;
 
 /// The smallest team with which all lanes of a multiprocessor can be resident.
 int least_lanes_per_team(const GpuShape& gpu) {
@@ -39,18 +37,17 @@ std::int64_t warps_of(std::size_t rows, int lanes_per_row) {
 /// Equation 3: for each warp, the sum of the waits of its two halves. With 32 lanes per row each half
 /// multiplies half of the entries of the same row.
 std::vector<std::int64_t> half_warp_waits(const std::vector<std::int64_t>& row_lengths, int lanes_per_row) {
+  constexpr int half_warp = warp_size / 2;
   std::vector<std::int64_t> waits(static_cast<std::size_t>(warps_of(row_lengths.size(), lanes_per_row)));
   const auto rows = static_cast<std::int64_t>(row_lengths.size());
-  for (std::size_t warp = 0; warp < waits.size(); ++warp)
-    for (int half = 0; half < 2; ++half) {
-      const std::int64_t first_lane = static_cast<std::int64_t>(warp) * warp_size + half * half_warp;
-      const std::int64_t end_row =
-          std::min(rows, (first_lane + half_warp + lanes_per_row - 1) / lanes_per_row);
-      std::int64_t longest = 0;
-      for (std::int64_t row = first_lane / lanes_per_row; row < end_row; ++row)
-        longest = std::max(longest, row_lengths[static_cast<std::size_t>(row)]);
-      waits[warp] += (longest + lanes_per_row - 1) / lanes_per_row;
-    }
+  for (std::size_t half = 0; half < 2 * waits.size(); ++half) {
+    const std::int64_t first_lane = static_cast<std::int64_t>(half) * half_warp;
+    const std::int64_t end_row = std::min(rows, (first_lane + half_warp + lanes_per_row - 1) / lanes_per_row);
+    std::int64_t longest = 0;
+    for (std::int64_t row = first_lane / lanes_per_row; row < end_row; ++row)
+      longest = std::max(longest, row_lengths[static_cast<std::size_t>(row)]);
+    waits[half / 2] += (longest + lanes_per_row - 1) / lanes_per_row;
+  }
   return waits;
 }
 
@@ -99,12 +96,6 @@ constexpr double cycles_of_team = 40;
 constexpr double cycles_of_wait = 500;
 constexpr double steps_in_flight = 6;
 
-/// The fraction of the speed that a team size reaches. Kernels for teams of more than 256 lanes use more
-/// registers, so that fewer lanes are resident on a multiprocessor.
-double speed_of_team(int lanes_per_team) {
-  return lanes_per_team > 256 ? 0.8 : 1;
-}
-
 double sectors_cost(const WarpWork& all, std::int64_t warps, std::int64_t nnz, std::int64_t longest,
                     int lanes_per_row, int lanes_per_team, const GpuShape& gpu) {
   const double per_warp = (lanes_per_row > 1 ? cycles_of_shared_warp : cycles_of_warp) +
@@ -115,8 +106,10 @@ double sectors_cost(const WarpWork& all, std::int64_t warps, std::int64_t nnz, s
   const double memory = cycles_of_sector *
                         (static_cast<double>(all.sectors) + sectors_of_x * static_cast<double>(nnz)) /
                         gpu.multiprocessors;
+  // Kernels for larger teams use more registers, so that fewer lanes are resident on a multiprocessor.
+  const double speed_of_team = lanes_per_team > 256 ? 0.8 : 1;
   const double waits = 2 * std::ceil(static_cast<double>(longest) / steps_in_flight) + 1;
-  return std::max(instructions, memory) / speed_of_team(lanes_per_team) + cycles_of_wait * waits;
+  return std::max(instructions, memory) / speed_of_team + cycles_of_wait * waits;
 }
 
 /// Equations 1, 2 and 4: the multiprocessors take the teams in turn; the largest sum of waits of one of them.

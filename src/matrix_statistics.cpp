@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "filigree/tune/matrix_statistics.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <vector>
 
 namespace Filigree {
 
@@ -18,53 +16,6 @@ int MatrixStatistics::best_block_size(int most, std::int64_t multiple) const {
 }
 
 namespace Impl {
-namespace {
-
-using Layout = StatisticsLayout;
-
-void read_row_lengths(const std::int64_t* counts, MatrixStatistics& result) {
-  const double mean = result.mean_row();
-  const double squares = static_cast<double>(counts[Layout::length_sums]) / static_cast<double>(result.rows);
-  result.row_deviation = std::sqrt(std::max(0.0, squares - mean * mean));
-  result.empty_rows = counts[Layout::length_sums + 1];
-  for (std::size_t w = 0; w < 4; ++w)
-    for (std::size_t t = 0; t < 6; ++t)
-      result.group_steps[w][t] = counts[Layout::length_sums + 2 + 6 * w + t];
-  result.longest_row = counts[Layout::longest];
-
-  const std::int64_t counted = std::min(result.longest_row, MatrixStatistics::most_counted_length);
-  std::vector<std::int64_t>& reaching = result.rows_reaching;
-  reaching.assign(static_cast<std::size_t>(counted) + 2, 0);
-  for (std::int64_t length = Layout::bins - 1; length >= 0; --length)
-    reaching[static_cast<std::size_t>(std::min(length, counted))] += counts[Layout::histogram + length];
-  for (std::size_t k = reaching.size() - 1; k > 0; --k)
-    reaching[k - 1] += reaching[k];
-  for (std::size_t q = 0; q < 3; ++q)
-    while (4 * (result.rows - reaching[static_cast<std::size_t>(result.row_quartiles[q]) + 1]) <
-           static_cast<std::int64_t>(q + 1) * result.rows)
-      ++result.row_quartiles[q];
-}
-
-void read_windows(const std::int64_t* counts, MatrixStatistics& result) {
-  for (std::size_t w = MatrixStatistics::sorted_windows; w-- > 0;) {
-    const std::int64_t* padding =
-        counts + Layout::padding_sums + static_cast<std::int64_t>(w) * Layout::padding_sum_count;
-    // A size without samples takes the padding of the next larger size.
-    if (padding[6] == 0) {
-      result.sorted_padding[w].fill(1);
-      if (w + 1 < result.sorted_padding.size()) result.sorted_padding[w] = result.sorted_padding[w + 1];
-      continue;
-    }
-    for (std::size_t t = 0; t < 6; ++t)
-      result.sorted_padding[w][t] = static_cast<double>(padding[t]) / static_cast<double>(padding[6]);
-  }
-  const std::int64_t* windows = counts + Layout::window_sums;
-  result.short_slices = static_cast<double>(windows[1]) / static_cast<double>(windows[0]);
-  result.sorted_short_slices = static_cast<double>(windows[2]) / static_cast<double>(windows[0]);
-  result.moved_rows = static_cast<double>(windows[4]) / static_cast<double>(windows[3]);
-}
-
-}  // namespace
 
 std::int64_t sampled_diagonals(const std::int64_t* coordinates, std::int64_t samples, std::int64_t b) {
   // Diagonals are told apart by a 16-bit hash of their offsets. To sort the offsets would take longer than a
@@ -83,8 +34,47 @@ std::int64_t sampled_diagonals(const std::int64_t* coordinates, std::int64_t sam
 
 void read_statistics(const std::int64_t* counts, std::int64_t sector_samples, std::int64_t block_samples,
                      std::int64_t far_samples, MatrixStatistics& result) {
-  read_row_lengths(counts, result);
-  read_windows(counts, result);
+  using Layout = StatisticsLayout;
+  const auto ratio = [](std::int64_t a, std::int64_t b) {
+    return static_cast<double>(a) / static_cast<double>(b);
+  };
+  const std::int64_t* lengths = counts + Layout::length_sums;
+  const double mean = result.mean_row();
+  result.row_deviation = std::sqrt(std::max(0.0, ratio(lengths[0], result.rows) - mean * mean));
+  result.empty_rows = lengths[1];
+  for (std::size_t w = 0; w < 4; ++w)
+    for (std::size_t t = 0; t < 6; ++t)
+      result.group_steps[w][t] = lengths[2 + 6 * w + t];
+  result.longest_row = counts[Layout::longest];
+
+  const std::int64_t counted = std::min(result.longest_row, MatrixStatistics::most_counted_length);
+  std::vector<std::int64_t>& reaching = result.rows_reaching;
+  reaching.assign(static_cast<std::size_t>(counted) + 2, 0);
+  for (std::int64_t length = Layout::bins - 1; length >= 0; --length)
+    reaching[static_cast<std::size_t>(std::min(length, counted))] += counts[Layout::histogram + length];
+  for (std::size_t k = reaching.size() - 1; k > 0; --k)
+    reaching[k - 1] += reaching[k];
+  for (std::size_t q = 0; q < 3; ++q)
+    while (4 * (result.rows - reaching[static_cast<std::size_t>(result.row_quartiles[q]) + 1]) <
+           static_cast<std::int64_t>(q + 1) * result.rows)
+      ++result.row_quartiles[q];
+
+  auto& sorted = result.sorted_padding;
+  for (std::size_t w = sorted.size(); w-- > 0;) {
+    const std::int64_t* padding =
+        counts + Layout::padding_sums + static_cast<std::int64_t>(w) * Layout::padding_sum_count;
+    // A size without samples takes the padding of the next larger size.
+    for (std::size_t t = 0; t < 6; ++t)
+      if (padding[6] > 0)
+        sorted[w][t] = ratio(padding[t], padding[6]);
+      else
+        sorted[w][t] = w + 1 < sorted.size() ? sorted[w + 1][t] : 1;
+  }
+  const std::int64_t* windows = counts + Layout::window_sums;
+  result.short_slices = ratio(windows[1], windows[0]);
+  result.sorted_short_slices = ratio(windows[2], windows[0]);
+  result.moved_rows = ratio(windows[4], windows[3]);
+
   const std::int64_t* sums = counts + Layout::sample_sums;
   result.sectors_per_entry =
       static_cast<double>(sums[0]) / (Layout::one * static_cast<double>(sector_samples));

@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "filigree/tune/selection.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <iomanip>
-#include <sstream>
-
-#include "filigree/core/error.hpp"
 
 namespace Filigree {
 
@@ -35,8 +31,8 @@ std::string Selection::explain() const {
   }
   if (picked.empty()) return out.str();
   const FormatPrediction& best = pick();
-  out << "Picked " << picked << ": ";
   const bool measured = best.measured_seconds > 0;
+  out << "Picked " << picked << ": ";
   if (best.block_size > 1) out << "blocks of " << best.block_size << ", ";
   if (std::isfinite(products))
     out << "the conversion and " << std::defaultfloat << std::setprecision(6) << products << " products "

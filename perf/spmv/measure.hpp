@@ -3,7 +3,6 @@
 
 #include <benchmark/benchmark.h>
 
-#include <filigree/tune/device_speed.hpp>
 #include <iostream>
 #include <memory>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "products/candidates.hpp"
 #include "spmv/options.hpp"
 #include "spmv/report.hpp"
+#include "support/read_bandwidth.hpp"
 #include "support/repeat.hpp"
 
 namespace FiligreePerf {
@@ -86,7 +86,7 @@ std::vector<Result> measure(const Options& options) {
   double bandwidth = 0;
   {
     Progress progress("measuring the read bandwidth");
-    bandwidth = Filigree::measure_read_bandwidth(execution_space());
+    bandwidth = read_bandwidth(execution_space());
   }
   std::cerr << options.problem() << ": " << problem->crs.numRows() << " x " << problem->crs.numCols() << ", "
             << problem->crs.nnz() << " entries, " << options.scalar << "; read bandwidth " << 1e-9 * bandwidth

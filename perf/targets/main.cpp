@@ -11,6 +11,7 @@
 
 #include "support/command_line.hpp"
 #include "support/named_matrix.hpp"
+#include "support/read_bandwidth.hpp"
 #include "targets/measurement.hpp"
 #include "targets/targets.hpp"
 
@@ -332,7 +333,7 @@ std::vector<Section> sections() {
 }
 
 int measure_all(const Options& options, const std::vector<Section>& all) {
-  const double bandwidth = Filigree::measure_read_bandwidth(Execution());
+  const double bandwidth = read_bandwidth(Execution());
   std::cout << "read bandwidth " << 1e-9 * bandwidth << " GB/s" << std::endl;
   Report report(std::cout);
   for (const Section& section : all)

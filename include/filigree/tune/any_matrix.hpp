@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <utility>
 #include <variant>
 
 #include "filigree/convert.hpp"
@@ -35,9 +29,7 @@ auto variant_of(FormatList<Formats...>) -> std::variant<typename Formats::templa
 /// If the picked format is CRS or WrappedCrsMatrix, it shares the Views of the CRS matrix that it was made
 /// from: new values there are new values here, and refill writes to the CRS matrix. Some formats keep partial
 /// sums of a product in the matrix. For products on several execution space instances at the same time, make
-/// one copy per instance with with_own_carry().
-///
-/// The parameters are those of KokkosSparse::CrsMatrix.
+/// one copy per instance with with_own_carry(). The parameters are those of KokkosSparse::CrsMatrix.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
 class AnyMatrix {
  public:
@@ -80,7 +72,6 @@ class AnyMatrix {
 
   /// The same matrix with another selection.
   AnyMatrix with_selection(Selection selection) const { return {std::move(selection), m_matrix, m_nnz}; }
-
   /// A copy for products on another execution space instance at the same time (see CooMatrix).
   AnyMatrix with_own_carry() const {
     const auto copy = [](const auto& A) -> variant_type {
@@ -91,7 +82,6 @@ class AnyMatrix {
     };
     return {m_selection, visit(copy), m_nnz};
   }
-
   const Selection& selection() const { return m_selection; }
   /// A table of the predictions for all formats and why one was picked (see Selection::explain).
   std::string explain() const { return m_selection.explain(); }

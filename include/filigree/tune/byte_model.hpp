@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <limits>
-
 #include "filigree/formats.hpp"
 #include "filigree/tune/device_speed.hpp"
 #include "filigree/tune/matrix_statistics.hpp"
@@ -61,7 +59,7 @@ class ByteModel {
   Prediction predict(const HybOptions& options) const;
   Prediction predict(const HecOptions& options) const;
   Prediction predict(const JdsOptions&) const;
-  Prediction predict(const DiaOptions&) const;
+  Prediction predict(const DiaOptions&) const { return predict(CdsOptions()); }
   Prediction predict(const CdsOptions& options) const;
   Prediction predict(const BellOptions& options) const;
   Prediction predict(const BsrOptions& options) const;
@@ -74,38 +72,27 @@ class ByteModel {
   struct Kernel;
   struct Kernels;
   struct EllPart;
-  struct SortedRows;
-  /// What a kernel reads and does in one product.
-  struct Work {
-    double bytes = 0;        ///< of A, from memory
-    double cache_bytes = 0;  ///< of sectors of A and x that reach the multiprocessors
-    double warps = 0;
-    double steps = 0;               ///< of all warps
-    double longest_wait = 0;        ///< entries that one lane multiplies one after the other
-    bool longest_is_first = false;  ///< whether the longest rows are multiplied first
-  };
+  struct Work;
 
   double entry_bytes() const { return m_scalar + m_ordinal; }
-  double x_bytes() const;
-  double x_sector_bytes() const;
+  /// Bytes of the sectors of x that reach the multiprocessors.
+  double x_sector_bytes() const { return 32 * m_statistics.sectors_per_entry * m_nnz; }
+  /// Steps of all warps if the rows are stored in the order of the matrix.
+  double steps(int log2_lanes) const {
+    return static_cast<double>(m_statistics.group_steps[3][static_cast<std::size_t>(log2_lanes)]);
+  }
   double sector_bytes(double element_bytes, int log2_lanes) const;
-  double steps(int log2_lanes) const;
-  double moved_rows() const;
-  template <class Bytes>
-  EllPart ell_part(HybridWidth rule, std::int64_t width, const Bytes& bytes) const;
-  Work ell_work(const EllPart& part) const;
-  SortedRows unsorted_rows(int log2_lanes) const;
-  SortedRows rows_in_sampled_windows(int size, int log2_lanes) const;
-  SortedRows rows_sorted_as_a_whole(int log2_lanes) const;
-  SortedRows sorted_rows(std::int64_t window, int log2_lanes) const;
+  Work row_work(double bytes, double steps, int log2_lanes = 0) const;
 
   double seconds(const Kernel& kernel, const Work& work, bool with_vectors = true) const;
   double conversion_seconds(double reads, double storage_bytes) const;
   Prediction predict_kernel(const Kernel& kernel, const Work& work, double storage_bytes,
                             double conversion_reads) const;
   Prediction predict_chunks(const Kernel& kernel, double matrix_bytes, double conversion_reads) const;
-  Prediction predict_diagonals(int block_size) const;
+  Prediction predict_crs(const Kernel& kernel, int log2_lanes, double loads = 1) const;
   Prediction predict_sorted_rows(const Kernel& kernel) const;
+  template <class Options, class Bytes>
+  Prediction predict_ell_part(const Options& options, const Bytes& bytes, EllPart& part) const;
 
   MatrixStatistics m_statistics;
   DeviceSpeed m_speed;
@@ -114,6 +101,7 @@ class ByteModel {
   double m_offset;
   double m_rows;
   double m_nnz;
+  double m_longest_row;
 };
 
 }  // namespace Filigree

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <exception>
 #include <limits>
 
@@ -44,24 +42,20 @@ struct ReadSixteen {
 
 }  // namespace Impl
 
-/// Bytes per second that an execution space reads from memory: the best of a few runs.
+/// Bytes per second that an execution space reads from memory.
 ///
-/// Each run reads an array of 512 MiB on a GPU and 256 MiB on a host, which is several times the last cache,
-/// and writes a sixteenth of it. The array is allocated for the measurement; if the memory does not suffice
-/// it is halved until it fits. Fences.
-template <class ExecutionSpace>
-double measure_read_bandwidth(const ExecutionSpace& exec) {
-  // Several launches per fence, because the launch and the fence would distort the time of one.
-  constexpr int reads = 4;
+/// The kernel reads an array of that many bytes, which should be several times the last cache, and writes a
+/// sixteenth of it. The array is allocated for the measurement; if the memory does not suffice it is halved
+/// until it fits. seconds_of(read) must return the seconds of one call of read(), which queues the kernel on
+/// exec, and must not return before the kernel has ended.
+template <class ExecutionSpace, class SecondsOf>
+double measure_read_bandwidth(const ExecutionSpace& exec, std::int64_t bytes, const SecondsOf& seconds_of) {
   using view_type = Kokkos::View<double*, typename ExecutionSpace::device_type>;
-  std::int64_t count = (std::int64_t(Impl::runs_on_gpu_v<ExecutionSpace> ? 512 : 256) << 20) / 16 /
-                       static_cast<std::int64_t>(sizeof(double));
-  view_type in;
-  view_type out;
+  std::int64_t count = bytes / 16 / static_cast<std::int64_t>(sizeof(double));
+  view_type in, out;
   while (out.extent(0) == 0) {
     try {
-      in = view_type(Kokkos::view_alloc(exec, Impl::label("in", "read_bandwidth")),
-                     static_cast<std::size_t>(16 * count));
+      in = Impl::allocate_view<view_type>(exec, "in", "read_bandwidth", 16 * count);
       out = Impl::allocate_view<view_type>(exec, "out", "read_bandwidth", count);
     } catch (const std::exception&) {  // out of memory; each Kokkos version throws another type
       if (count < 65536) throw;
@@ -69,17 +63,33 @@ double measure_read_bandwidth(const ExecutionSpace& exec) {
       count /= 2;
     }
   }
-  double seconds = std::numeric_limits<double>::max();
-  for (int run = 0; run < 4; ++run) {
-    exec.fence();
-    Kokkos::Timer timer;
-    for (int i = 0; i < reads; ++i)
-      Kokkos::parallel_for(Impl::label("read", "read_bandwidth"), Impl::row_range<void>(exec, count),
-                           Impl::ReadSixteen<ExecutionSpace>{in.data(), out.data(), count});
-    exec.fence();
-    seconds = std::min(seconds, timer.seconds() / reads);
-  }
-  return 17.0 * static_cast<double>(count) * sizeof(double) / seconds;
+  Kokkos::deep_copy(exec, in, 1.0);
+  const std::string name = Impl::label("read", "read_bandwidth");
+  const Impl::ReadSixteen<ExecutionSpace> kernel{in.data(), out.data(), count};
+  const auto read = [&]() { Kokkos::parallel_for(name, Impl::row_range<void>(exec, count), kernel); };
+  return 17.0 * static_cast<double>(count) * sizeof(double) / seconds_of(read);
+}
+
+/// The same with the array and the timing that the byte model uses: 512 MiB on a GPU and 256 MiB on a host,
+/// and the best of four runs of four reads each. Fences.
+template <class ExecutionSpace>
+double measure_read_bandwidth(const ExecutionSpace& exec) {
+  const auto best_of_four = [&](const auto& read) {
+    // Several launches per fence, because the launch and the fence would distort the time of one.
+    constexpr int reads = 4;
+    double seconds = std::numeric_limits<double>::max();
+    for (int run = 0; run < 4; ++run) {
+      exec.fence();
+      Kokkos::Timer timer;
+      for (int i = 0; i < reads; ++i)
+        read();
+      exec.fence();
+      seconds = std::min(seconds, timer.seconds() / reads);
+    }
+    return seconds;
+  };
+  const std::int64_t bytes = std::int64_t(Impl::runs_on_gpu_v<ExecutionSpace> ? 512 : 256) << 20;
+  return measure_read_bandwidth(exec, bytes, best_of_four);
 }
 
 /// The speed of the device of an execution space. The first call in a process measures it, which takes 0.6 GB

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "filigree/formats/ell/ell_matrix.hpp"
 #include "filigree/tune/gpu_shape.hpp"
 

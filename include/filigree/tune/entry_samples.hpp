@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-
 #include "filigree/core/binary_search.hpp"
-#include "filigree/core/launch.hpp"
 #include "filigree/tune/statistics_layout.hpp"
 
 namespace Filigree::Impl {
@@ -37,7 +34,9 @@ struct EntrySamples {
   std::int64_t elements_per_sector;
   std::int64_t* counts;
 
-  std::int64_t sector_samples() const { return (samples + per_sector_sample - 1) / per_sector_sample; }
+  KOKKOS_INLINE_FUNCTION std::int64_t sector_samples() const {
+    return (samples + per_sector_sample - 1) / per_sector_sample;
+  }
   std::int64_t block_samples() const { return (samples + per_block_sample - 1) / per_block_sample; }
 
   /// One team per sector sample, then one team per block sample and block size.
@@ -53,14 +52,22 @@ struct EntrySamples {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const member_type& team) const {
-    const std::int64_t sectors = (samples + per_sector_sample - 1) / per_sector_sample;
     const std::int64_t task = team.league_rank();
-    if (task < sectors)
-      count_sector(team, sample_index(task * per_sector_sample, samples, nnz));
-    else
-      count_block(team,
-                  sample_index((task - sectors) / Layout::largest_block * per_block_sample, samples, nnz),
-                  (task - sectors) % Layout::largest_block + 1);
+    const std::int64_t sectors = sector_samples();
+    if (task < sectors) {
+      const std::int64_t entry = sample_index(task * per_sector_sample, samples, nnz);
+      const std::int64_t begin = entry / set_entries * set_entries;
+      add(team, 0, begin, begin + set_entries < nnz ? set_entries : nnz - begin, entry, elements_per_sector);
+      return;
+    }
+    const std::int64_t b = (task - sectors) % Layout::largest_block + 1;
+    const std::int64_t entry =
+        sample_index((task - sectors) / Layout::largest_block * per_block_sample, samples, nnz);
+    const std::int64_t first = row_of(entry) / b * b;
+    const std::int64_t end = first + b < row_count ? first + b : row_count;
+    const std::int64_t begin = crs.begin(first);
+    const std::int64_t length = crs.end(end - 1) - begin;
+    add(team, b, begin, length <= b * longest_mean_row ? length : 0, entry, b);
   }
 
  private:
@@ -68,34 +75,12 @@ struct EntrySamples {
     return first_where(0, row_count, [&](std::int64_t row) { return crs.end(row) > entry; });
   }
 
-  KOKKOS_INLINE_FUNCTION void count_sector(const member_type& team, std::int64_t entry) const {
-    const std::int64_t begin = entry / set_entries * set_entries;
-    add(team, 0, begin, begin + set_entries < nnz ? set_entries : nnz - begin, entry, elements_per_sector);
-  }
-
-  KOKKOS_INLINE_FUNCTION void count_block(const member_type& team, std::int64_t entry, std::int64_t b) const {
-    const std::int64_t first = row_of(entry) / b * b;
-    const std::int64_t end = first + b < row_count ? first + b : row_count;
-    const std::int64_t begin = crs.begin(first);
-    const std::int64_t count = crs.end(end - 1) - begin;
-    add(team, b, begin, count <= b * longest_mean_row ? count : 0, entry, b);
-  }
-
   /// The set has `length` entries from `begin` on. Counts its entries that lie in the same group of `width`
   /// columns as `entry`, and adds 1 / count to a sum. A count of 0 adds 1.
   KOKKOS_INLINE_FUNCTION void add(const member_type& team, std::int64_t sum, std::int64_t begin,
                                   std::int64_t length, std::int64_t entry, std::int64_t width) const {
-    // Columns are compared with the first column of the group, because a division per entry would take most
-    // of the time.
     const std::int64_t first = static_cast<std::int64_t>(crs.entries[entry]) / width * width;
-    int count = 0;
-    Kokkos::parallel_reduce(
-        Kokkos::TeamVectorRange(team, static_cast<int>(length)),
-        [&](const int i, int& mine) {
-          const std::int64_t distance = static_cast<std::int64_t>(crs.entries[begin + i]) - first;
-          if (distance >= 0 && distance < width) ++mine;
-        },
-        count);
+    const int count = count_columns(team, crs.entries, begin, length, first, width);
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
       Kokkos::atomic_add(counts + Layout::sample_sums + sum,
                          static_cast<std::int64_t>(Layout::one / (count > 0 ? count : 1)));
@@ -128,20 +113,14 @@ struct FarSamples {
   KOKKOS_INLINE_FUNCTION void operator()(const member_type& team) const {
     const std::int64_t sample = team.league_rank() / teams_per_sample;
     const std::int64_t entry = sample_index(sample, samples, nnz);
-    const std::int64_t sector =
+    const std::int64_t first =
         static_cast<std::int64_t>(crs.entries[entry]) / elements_per_sector * elements_per_sector;
     const std::int64_t set = entry / set_entries * set_entries;
     const std::int64_t end = set + set_entries < nnz ? set + set_entries : nnz;
     const std::int64_t begin = set + team.league_rank() % teams_per_sample * team_entries;
     const std::int64_t rest = end - begin < team_entries ? end - begin : team_entries;
-    int count = 0;
-    Kokkos::parallel_reduce(
-        Kokkos::TeamVectorRange(team, static_cast<int>(rest > 0 ? rest : 0)),
-        [&](const int i, int& mine) {
-          const std::int64_t distance = static_cast<std::int64_t>(crs.entries[begin + i]) - sector;
-          if (distance >= 0 && distance < elements_per_sector) ++mine;
-        },
-        count);
+    const int count =
+        count_columns(team, crs.entries, begin, rest > 0 ? rest : 0, first, elements_per_sector);
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
       Kokkos::atomic_add(counts + Layout::far_counts + sample, static_cast<std::int64_t>(count));
     });

@@ -1,33 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <optional>
-#include <stdexcept>
-
 #include "filigree/core/error.hpp"
 #include "filigree/core/gpu_properties.hpp"
 
 namespace Filigree {
 
-/// The properties of a GPU that the byte model and the ELLR-T models use. No multiprocessors stand for a
-/// host.
+/// The properties of a GPU that the byte model and the ELLR-T models use. A host has no multiprocessors.
 struct GpuShape {
   int multiprocessors = 0;
   int warp_size = 32;
   int most_lanes_per_team = 1024;
-  /// The most lanes that are resident on a multiprocessor at once.
-  int lanes_per_multiprocessor = 2048;
-  /// The most teams that are resident on a multiprocessor at once.
-  int teams_per_multiprocessor = 32;
-  /// Bytes of the last cache before the memory.
-  double cache_bytes = 50e6;
+  int lanes_per_multiprocessor = 2048;  ///< the most that are resident at once
+  int teams_per_multiprocessor = 32;    ///< the most that are resident at once
+  double cache_bytes = 50e6;            ///< of the last cache before the memory
 };
 
 /// The shape of the device of an execution space instance. Throws std::invalid_argument if it is not a CUDA
 /// device; the caller must then fill in a GpuShape.
 template <class ExecutionSpace>
 GpuShape gpu_shape(const ExecutionSpace& exec) {
-  const std::optional<Impl::GpuProperties> gpu = Impl::gpu_properties(exec);
+  const auto gpu = Impl::gpu_properties(exec);
   if (!gpu)
     Impl::fail<std::invalid_argument>("Filigree::gpu_shape: the execution space is ", ExecutionSpace::name(),
                                       "; it must be Kokkos::Cuda. Fill in a GpuShape for other devices.");

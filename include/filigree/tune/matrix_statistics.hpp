@@ -1,18 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
 #include <array>
-#include <cstdint>
-#include <vector>
 
 #include "filigree/conversion/block_diagonals.hpp"
-#include "filigree/conversion/crs_views.hpp"
-#include "filigree/core/launch.hpp"
-#include "filigree/core/region.hpp"
 #include "filigree/tune/entry_samples.hpp"
 #include "filigree/tune/row_length_statistics.hpp"
-#include "filigree/tune/statistics_layout.hpp"
 #include "filigree/tune/window_statistics.hpp"
 
 namespace Filigree {
@@ -34,7 +27,6 @@ struct MatrixStatistics {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   std::int64_t nnz = 0;
-
   std::int64_t longest_row = 0;
   std::int64_t empty_rows = 0;
   /// The standard deviation of the row lengths.
@@ -99,8 +91,8 @@ std::int64_t sampled_diagonals(const std::int64_t* coordinates, std::int64_t sam
 void read_statistics(const std::int64_t* counts, std::int64_t sector_samples, std::int64_t block_samples,
                      std::int64_t far_samples, MatrixStatistics& result);
 
-/// Sets the number of diagonals of b x b blocks: by the samples, or if is_exact is set by counting them all.
-/// Diagonals that would store more than most_per_row values per row are not worth counting.
+/// Sets the number of diagonals of b x b blocks: by the samples, or by counting them all if is_exact is set
+/// and diagonals that the samples show would not store more than most_per_row values per row.
 template <class ExecutionSpace, class Crs>
 void count_diagonals(const ExecutionSpace& exec, const Crs& crs, const std::int64_t* coordinates,
                      std::int64_t samples, int b, bool is_exact, double most_per_row,
@@ -132,14 +124,10 @@ MatrixStatistics matrix_statistics(const ExecutionSpace& exec, const Crs& crs, d
                                    int block_size = 0, bool in_full = true) {
   using Layout = Impl::StatisticsLayout;
   using Views = Impl::crs_views_t<Crs>;
-  using Lengths = Impl::RowLengthStatistics<ExecutionSpace, Views>;
   using Windows = Impl::WindowStatistics<ExecutionSpace, Views>;
   using Samples = Impl::EntrySamples<ExecutionSpace, Views>;
-  using Far = Impl::FarSamples<ExecutionSpace, Views>;
-  using counts_type = Kokkos::View<std::int64_t*, typename Crs::device_type>;
   constexpr bool gpu = Impl::runs_on_gpu_v<ExecutionSpace>;
   constexpr const char* name = "statistics";
-  constexpr std::size_t sector_bytes = 32;
 
   MatrixStatistics result;
   result.rows = static_cast<std::int64_t>(crs.numRows());
@@ -151,21 +139,16 @@ MatrixStatistics matrix_statistics(const ExecutionSpace& exec, const Crs& crs, d
     return result;
   }
   const Views views(crs);
-  const counts_type counts(Kokkos::view_alloc(exec, Impl::label("counts", name)),
-                           static_cast<std::size_t>(Layout::size));
-  const Lengths lengths{views, result.rows, counts.data()};
+  const Kokkos::View<std::int64_t*, typename Crs::device_type> counts(
+      Kokkos::view_alloc(exec, Impl::label("counts", name)), static_cast<std::size_t>(Layout::size));
+  const Impl::RowLengthStatistics<ExecutionSpace, Views> lengths{views, result.rows, counts.data()};
   Kokkos::parallel_for(Impl::label("row_lengths", name), lengths.policy(exec), lengths);
-
-  const int per_sector =
-      std::max(1, static_cast<int>(sector_bytes / sizeof(typename Crs::non_const_value_type)));
+  constexpr int scalar_bytes = sizeof(typename Crs::non_const_value_type);
+  constexpr int per_sector = scalar_bytes > 32 ? 1 : 32 / scalar_bytes;
   const std::int64_t stretches = (result.rows + Windows::stretch - 1) / Windows::stretch;
-  const Windows windows{views,
-                        result.rows,
-                        stretches,
-                        std::min<std::int64_t>(stretches, gpu ? 128 : 8),
-                        in_full ? std::min<std::int64_t>(stretches, gpu ? 20 : 2) : 0,
-                        per_sector,
-                        counts.data()};
+  const std::int64_t largest = std::min<std::int64_t>(stretches, gpu ? 128 : 8);
+  const std::int64_t smaller = in_full ? std::min<std::int64_t>(stretches, gpu ? 20 : 2) : 0;
+  const Windows windows{views, result.rows, stretches, largest, smaller, per_sector, counts.data()};
   Kokkos::parallel_for(Impl::label("windows", name), windows.policy(exec), windows);
 
   const std::int64_t samples = std::min<std::int64_t>(result.nnz, gpu ? Layout::samples : 256);
@@ -174,12 +157,11 @@ MatrixStatistics matrix_statistics(const ExecutionSpace& exec, const Crs& crs, d
                        Impl::row_range<typename Samples::RecordCoordinates>(exec, samples), entries);
   Kokkos::parallel_for(Impl::label("samples", name), entries.policy(exec), entries);
 
-  const bool x_is_large =
-      static_cast<double>(result.columns) * sizeof(typename Crs::non_const_value_type) > 0.5 * cache_bytes;
-  const std::int64_t far_samples =
-      x_is_large ? std::min<std::int64_t>(result.nnz, gpu ? Layout::far_samples : 8) : 0;
-  if (x_is_large) {
-    const Far far{views, result.nnz, far_samples, per_sector, counts.data()};
+  std::int64_t far_samples = 0;
+  if (static_cast<double>(result.columns) * scalar_bytes > 0.5 * cache_bytes) {
+    far_samples = std::min<std::int64_t>(result.nnz, gpu ? Layout::far_samples : 8);
+    const Impl::FarSamples<ExecutionSpace, Views> far{views, result.nnz, far_samples, per_sector,
+                                                      counts.data()};
     Kokkos::parallel_for(Impl::label("far_samples", name), far.policy(exec), far);
   }
   exec.fence();

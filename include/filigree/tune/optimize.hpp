@@ -1,31 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <numeric>
 #include <optional>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
-#include <vector>
 
 #include "filigree/tune/any_matrix.hpp"
 
 namespace Filigree {
 namespace Impl {
 
-/// The AnyMatrix that a CRS matrix of type Crs converts to.
-template <class Crs>
-using any_matrix_t = AnyMatrix<typename Crs::non_const_value_type, typename Crs::non_const_ordinal_type,
-                               typename Crs::device_type, void, typename Crs::non_const_size_type>;
-
 /// Converts to the variant of that name. The input must have been checked before.
 template <class ExecutionSpace, class Crs>
-typename any_matrix_t<Crs>::variant_type convert_by_name(const ExecutionSpace& exec, const Crs& crs,
-                                                         const std::string& name, int block_size,
-                                                         double max_storage_ratio) {
-  typename any_matrix_t<Crs>::variant_type result;
+typename converted_t<AnyMatrix, Crs>::variant_type convert_by_name(const ExecutionSpace& exec, const Crs& crs,
+                                                                   const std::string& name, int block_size,
+                                                                   double max_storage_ratio) {
+  typename converted_t<AnyMatrix, Crs>::variant_type result;
   for_each_format(AllFormats(), [&](auto format) {
     using FormatTag = decltype(format);
     for (auto& variant : named_variants<converted_t<FormatTag::template matrix, Crs>>()) {
@@ -58,22 +47,13 @@ double time_product(const ExecutionSpace& exec, const Any& A, const Vector& x, c
 /// that an Inf in x would show in rows without an entry in that column.
 constexpr const char* padding_refusal = "would multiply the padding of its blocks like entries";
 
-/// Whether products of a matrix multiply padding like entries.
-template <class Any>
-bool multiplies_padding(const Any& A) {
-  return A.visit([&](const auto& matrix) {
-    using Traits = MatrixTraits<std::decay_t<decltype(matrix)>>;
-    return !Traits::counts_nnz && Traits::nnz(matrix) != static_cast<std::int64_t>(A.nnz());
-  });
-}
-
 /// Converts to the predicted format. If it stores too much or padding would be multiplied, it sets the
 /// refusal and returns nothing.
 template <class ExecutionSpace, class Crs>
-std::optional<any_matrix_t<Crs>> try_format(const ExecutionSpace& exec, const Crs& crs,
-                                            const OptimizeOptions& options, const Selection& selection,
-                                            FormatPrediction& one) {
-  typename any_matrix_t<Crs>::variant_type matrix;
+std::optional<converted_t<AnyMatrix, Crs>> try_format(const ExecutionSpace& exec, const Crs& crs,
+                                                      const OptimizeOptions& options,
+                                                      const Selection& selection, FormatPrediction& one) {
+  typename converted_t<AnyMatrix, Crs>::variant_type matrix;
   try {
     matrix = convert_by_name(exec, crs, one.name, one.block_size,
                              std::min(options.max_storage_ratio, options.most_bytes / selection.crs_bytes));
@@ -81,8 +61,12 @@ std::optional<any_matrix_t<Crs>> try_format(const ExecutionSpace& exec, const Cr
     one.refusal = refusal.what();
     return std::nullopt;
   }
-  any_matrix_t<Crs> candidate({}, std::move(matrix), crs.nnz());
-  if (multiplies_padding(candidate))
+  converted_t<AnyMatrix, Crs> candidate({}, std::move(matrix), crs.nnz());
+  const bool multiplies_padding = candidate.visit([&](const auto& A) {
+    using Traits = MatrixTraits<std::decay_t<decltype(A)>>;
+    return !Traits::counts_nnz && Traits::nnz(A) != static_cast<std::int64_t>(crs.nnz());
+  });
+  if (multiplies_padding)
     one.refusal = padding_refusal;
   else if (!is_refused(options, static_cast<double>(candidate.storage_bytes()), one, selection))
     return candidate;
@@ -105,9 +89,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, Selection> p
     const OptimizeOptions& options = {}) {
   using Crs = KokkosSparse::CrsMatrix<S, O, D, M, Z>;
   static_assert(
-      std::is_same<Crs,
-                   KokkosSparse::CrsMatrix<std::remove_const_t<S>, std::remove_const_t<O>, D, M, Z>>::value &&
-          !Crs::values_type::traits::memory_traits::is_unmanaged,
+      !std::is_const_v<S> && !std::is_const_v<O> && !Crs::values_type::traits::memory_traits::is_unmanaged,
       "Filigree::optimize: the CRS matrix must own its Views and its scalars and ordinals must not be const, "
       "because the result may share the Views. convert<Format>() takes other matrices.");
   static_assert(
@@ -135,12 +117,11 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, Selection> p
       if constexpr (Impl::HasBlockSize<decltype(variant.options)>::value) {
         using Variant = decltype(variant.options);
         const MatrixStatistics& statistics = model.statistics();
-        one.block_size =
-            options.block_size > 0
-                ? options.block_size
-                : statistics.best_block_size(
-                      Variant::largest_block_size,
-                      Variant::block_size_must_divide ? std::gcd(statistics.rows, statistics.columns) : 0);
+        const std::int64_t multiple =
+            Variant::block_size_must_divide ? std::gcd(statistics.rows, statistics.columns) : 0;
+        one.block_size = options.block_size;
+        if (one.block_size == 0)
+          one.block_size = statistics.best_block_size(Variant::largest_block_size, multiple);
         variant.options.block_size = one.block_size;
         if (Variant::multiplies_padding &&
             statistics.block_fill[static_cast<std::size_t>(one.block_size)] < 0.9999)
@@ -175,10 +156,10 @@ Selection predict_formats(const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
 /// the options is out of range.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value,
-                 Impl::any_matrix_t<KokkosSparse::CrsMatrix<S, O, D, M, Z>>>
+                 converted_t<AnyMatrix, KokkosSparse::CrsMatrix<S, O, D, M, Z>>>
 optimize(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
          const OptimizeOptions& options = {}) {
-  using Any = Impl::any_matrix_t<KokkosSparse::CrsMatrix<S, O, D, M, Z>>;
+  using Any = converted_t<AnyMatrix, KokkosSparse::CrsMatrix<S, O, D, M, Z>>;
   using vector_type = Kokkos::View<typename Any::value_type*, typename Any::device_type>;
   Impl::ScopedRegion region(Impl::label("optimize", "any"));
   Selection selection = predict_formats(exec, crs, options);

@@ -2,11 +2,8 @@
 #pragma once
 
 #include <climits>
-#include <cstddef>
-#include <cstdint>
 
 #include "filigree/conversion/row_histogram.hpp"
-#include "filigree/core/launch.hpp"
 #include "filigree/tune/statistics_layout.hpp"
 
 namespace Filigree::Impl {
@@ -25,8 +22,8 @@ struct RowLengthStatistics {
   static constexpr int team_rows = lanes * group_rows;
   using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<gpu ? lanes : 1, 4>>;
   using member_type = typename policy_type::member_type;
-  using scratch_type = Kokkos::View<int*, typename ExecutionSpace::scratch_memory_space,
-                                    Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  using scratch_type =
+      Kokkos::View<int*, typename ExecutionSpace::scratch_memory_space, Kokkos::MemoryUnmanaged>;
   using Layout = StatisticsLayout;
   /// Distance of two groups in the scratch memory. The extra element puts the elements that the lanes read at
   /// the same time into different memory banks.
@@ -67,16 +64,10 @@ struct RowLengthStatistics {
       const int rest = count - group * group_rows;
       add_group(lengths + group * stride, rest < group_rows ? rest : group_rows, histogram, sums);
     });
-    FILIGREE_UNROLL(26)
-    for (int j = 0; j < Layout::length_sum_count; ++j)
-      team.team_reduce(Kokkos::Sum<std::int64_t>(sums[j]));
+    add_to_counts(team, sums, counts + Layout::length_sums);
     team.team_reduce(Kokkos::Max<std::int64_t>(longest));
-    Kokkos::single(Kokkos::PerTeam(team), [&]() {
-      FILIGREE_UNROLL(26)
-      for (int j = 0; j < Layout::length_sum_count; ++j)
-        Kokkos::atomic_add(counts + Layout::length_sums + j, sums[j]);
-      Kokkos::atomic_fetch_max(counts + Layout::longest, longest);
-    });
+    Kokkos::single(Kokkos::PerTeam(team),
+                   [&]() { Kokkos::atomic_fetch_max(counts + Layout::longest, longest); });
     team.team_barrier();
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(Layout::bins)), [&](const int bin) {
       if (histogram[bin] > 0)

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <limits>
-#include <string>
-#include <vector>
-
-#include "filigree/core/convert_options.hpp"
 #include "filigree/tune/byte_model.hpp"
 
 namespace Filigree {
@@ -35,16 +30,14 @@ struct OptimizeOptions : ConvertOptions {
 struct FormatPrediction {
   std::string name;    ///< of the variant, as filigree_spmv prints it
   int block_size = 1;  ///< of CDS, BSR and blocked ELL
-  bool shares_crs =
-      false;  ///< whether it shares the Views of the CRS matrix and stores nothing of their size
+  /// Whether it shares the Views of the CRS matrix and stores nothing of their size.
+  bool shares_crs = false;
   Prediction prediction;
-  /// Seconds of the conversion and all products.
-  double total_seconds = 0;
+  double total_seconds = 0;  ///< of the conversion and all products
   /// Seconds of a product, the least of five; 0 if it was not timed. The five follow each other, so that a
   /// small matrix stays in the caches. The prediction is for cold caches.
   double measured_seconds = 0;
-  /// Why this variant was refused; empty if it was not.
-  std::string refusal;
+  std::string refusal;  ///< why it was refused; empty if it was not
 };
 
 /// What optimize() found about all formats.

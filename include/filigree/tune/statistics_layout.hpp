@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Shared by the kernels of matrix_statistics(): the layout of their counts and the choice of samples.
+// Shared by the kernels of matrix_statistics(): the layout of their counts, the choice of samples, and
+// counting by a team.
 #pragma once
 
-#include <cstdint>
-
-#include "filigree/core/kokkos_versions.hpp"
+#include "filigree/core/launch.hpp"
 
 namespace Filigree::Impl {
 
@@ -26,10 +25,10 @@ struct StatisticsLayout {
   /// Fractions are added as integers, in units of 1 / one, so that the sum does not depend on their order.
   static constexpr double one = 1 << 24;
 
-  // RowLengthStatistics: the sum of the squared row lengths, the number of empty rows and group_steps.
+  // RowLengthStatistics: the sum of the squared row lengths, the number of empty rows and group_steps; then
+  // the length of the longest row.
   static constexpr std::int64_t length_sums = 0;
   static constexpr std::int64_t length_sum_count = 2 + 4 * 6;
-  // RowLengthStatistics: the length of the longest row.
   static constexpr std::int64_t longest = length_sums + length_sum_count;
   // WindowStatistics, for each size of windows: the stored elements of the sorted slices with 1, 2, 4 to 32
   // lanes per row, and the entries.
@@ -57,6 +56,37 @@ KOKKOS_INLINE_FUNCTION std::int64_t sample_index(std::int64_t i, std::int64_t sa
   const std::int64_t end = (i + 1) * count / samples;
   const std::uint64_t random = (static_cast<std::uint64_t>(i) + 1) * 0x9e3779b97f4a7c15u >> 33;
   return begin + static_cast<std::int64_t>(random % static_cast<std::uint64_t>(end - begin));
+}
+
+/// Adds the sums of all lanes of a team to counts. All lanes must call it.
+template <class Member, std::size_t Count>
+KOKKOS_FORCEINLINE_FUNCTION void add_to_counts(const Member& team, std::int64_t (&sums)[Count],
+                                               std::int64_t* counts) {
+  FILIGREE_UNROLL(26)
+  for (std::size_t j = 0; j < Count; ++j)
+    team.team_reduce(Kokkos::Sum<std::int64_t>(sums[j]));
+  Kokkos::single(Kokkos::PerTeam(team), [&]() {
+    FILIGREE_UNROLL(26)
+    for (std::size_t j = 0; j < Count; ++j)
+      Kokkos::atomic_add(counts + j, sums[j]);
+  });
+}
+
+/// The number of entries at the positions begin to begin + length - 1 whose column is one of `width` columns
+/// from `first` on. All lanes of a team must call it.
+template <class Member, class Ordinal>
+KOKKOS_FORCEINLINE_FUNCTION int count_columns(const Member& team, const Ordinal* entries, std::int64_t begin,
+                                              std::int64_t length, std::int64_t first, std::int64_t width) {
+  // Comparing with the first column avoids a division per entry, which would take most of the time.
+  int count = 0;
+  Kokkos::parallel_reduce(
+      Kokkos::TeamVectorRange(team, static_cast<int>(length)),
+      [&](const int i, int& mine) {
+        const std::int64_t distance = static_cast<std::int64_t>(entries[begin + i]) - first;
+        if (distance >= 0 && distance < width) ++mine;
+      },
+      count);
+  return count;
 }
 
 }  // namespace Filigree::Impl

@@ -2,11 +2,8 @@
 #pragma once
 
 #include <climits>
-#include <cstddef>
-#include <cstdint>
 
 #include "filigree/conversion/sort_rows.hpp"
-#include "filigree/core/launch.hpp"
 #include "filigree/formats/sell/sell_matrix.hpp"
 #include "filigree/tune/statistics_layout.hpp"
 
@@ -31,11 +28,9 @@ struct WindowStatistics {
   static constexpr int rows_per_lane = 8;
   using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<lanes, 1>>;
   using member_type = typename policy_type::member_type;
-  template <class Element>
-  using scratch_type = Kokkos::View<Element*, typename ExecutionSpace::scratch_memory_space,
-                                    Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  using keys_type = scratch_type<std::uint64_t>;
-  using columns_type = scratch_type<std::int64_t>;
+  using scratch_space = typename ExecutionSpace::scratch_memory_space;
+  using keys_type = Kokkos::View<std::uint64_t*, scratch_space, Kokkos::MemoryUnmanaged>;
+  using columns_type = Kokkos::View<std::int64_t*, scratch_space, Kokkos::MemoryUnmanaged>;
   using Layout = StatisticsLayout;
 
   Views crs;
@@ -104,7 +99,7 @@ struct WindowStatistics {
         padding[t] += slice * ((length + (1 << t) - 1) >> t << t);
       ++sums[0];
     });
-    add_up(team, padding, Layout::padding_sums + size * Layout::padding_sum_count);
+    add_to_counts(team, padding, counts + Layout::padding_sums + size * Layout::padding_sum_count);
     if (!is_largest) return;
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, 2 * stretch / rows_per_lane), [&](const int part) {
       const int begin = part % (stretch / rows_per_lane) * rows_per_lane;
@@ -121,24 +116,10 @@ struct WindowStatistics {
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, 2 * slices), [&](const int i) {
       if (i % slices * slice < count && high(i) - low(i) < 65535) ++sums[1 + i / slices];
     });
-    add_up(team, sums, Layout::window_sums);
+    add_to_counts(team, sums, counts + Layout::window_sums);
   }
 
  private:
-  /// Adds the sums of all lanes to the counts at position `to`.
-  template <std::size_t Count>
-  KOKKOS_FORCEINLINE_FUNCTION void add_up(const member_type& team, std::int64_t (&sums)[Count],
-                                          std::int64_t to) const {
-    FILIGREE_UNROLL(7)
-    for (std::size_t j = 0; j < Count; ++j)
-      team.team_reduce(Kokkos::Sum<std::int64_t>(sums[j]));
-    Kokkos::single(Kokkos::PerTeam(team), [&]() {
-      FILIGREE_UNROLL(7)
-      for (std::size_t j = 0; j < Count; ++j)
-        Kokkos::atomic_add(counts + to + static_cast<std::int64_t>(j), sums[j]);
-    });
-  }
-
   /// Extends a range of columns to those of a row. It reads the first and the last entry and six between
   /// them. That is exact for rows with sorted columns and an estimate for others.
   KOKKOS_FORCEINLINE_FUNCTION void extend_column_range(std::int64_t row, std::int64_t& least,
