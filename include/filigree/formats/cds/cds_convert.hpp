@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-#include <ostream>
-#include <stdexcept>
-
 #include "filigree/conversion/block_diagonals.hpp"
 #include "filigree/conversion/check_crs.hpp"
 #include "filigree/conversion/dense_copy.hpp"
-#include "filigree/core/error.hpp"
-#include "filigree/core/launch.hpp"
-#include "filigree/core/region.hpp"
 #include "filigree/formats/cds/cds_layout.hpp"
-#include "filigree/formats/cds/cds_matrix.hpp"
 
 namespace Filigree::Impl {
 
