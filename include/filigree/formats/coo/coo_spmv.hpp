@@ -1,15 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-#include <string>
-
-#include "filigree/core/launch.hpp"
-#include "filigree/core/mode.hpp"
-#include "filigree/core/region.hpp"
 #include "filigree/formats/coo/coo_layout.hpp"
-#include "filigree/formats/coo/coo_matrix.hpp"
-#include "filigree/product/balanced_product.hpp"
 #include "filigree/product/operands.hpp"
 
 namespace Filigree::Impl {

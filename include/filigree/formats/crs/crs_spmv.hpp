@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <type_traits>
-
 #include "filigree/core/kokkos_versions.hpp"
 // After Kokkos' own header, which that of Kokkos Kernels 3.4 needs and does not include.
 #include <KokkosSparse_spmv.hpp>
 
-#include "filigree/conversion/check_crs.hpp"
-#include "filigree/core/mode.hpp"
-#include "filigree/core/region.hpp"
-#include "filigree/core/scalar.hpp"
 #include "filigree/formats/crs/crs_layout.hpp"
-#include "filigree/formats/crs/crs_matrix.hpp"
-#include "filigree/product/operands.hpp"
 #include "filigree/product/row_product.hpp"
 
 namespace Filigree::Impl {
