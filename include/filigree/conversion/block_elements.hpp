@@ -6,8 +6,8 @@
 
 namespace Filigree::Impl {
 
-/// The elements (see dense_copy.hpp) of a format that is made of dense b x b blocks. The struct `Format` of a
-/// format derives from this one. It adds the members
+/// The elements (see dense_copy.hpp) of a format that is made of dense b x b blocks. The struct of each
+/// format, Format, derives from this one and adds these members:
 ///
 ///   blocks_begin(block_row), blocks_end(block_row)
 ///                                    the blocks of a block row: blocks_begin to blocks_end - 1

@@ -9,9 +9,9 @@
 namespace Filigree::Impl {
 
 /// The product of a blocked ELL matrix, one lane per matrix row. Modes N and C add a row's products by
-/// ascending column; BlockSize is b. Modes T and H add to y with atomics. The order of the additions, and with
-/// it the last bits, may then change from run to run, and each addition rounds to the type of y. BlockSize is
-/// 0 in these modes, which read b at run time.
+/// ascending column; BlockSize is b. Modes T and H add to y with atomics. The order of the additions, and
+/// with it the last bits, may then change from run to run, and each addition rounds to the type of y.
+/// BlockSize is 0 in these modes, which read b at run time.
 template <class ExecutionSpace, class Bell, class Operands, int BlockSize, bool Conjugate>
 struct BellSpmv {
   using launch = ProductLaunch<ExecutionSpace, Operands>;

@@ -35,8 +35,8 @@ struct BsrPattern {
   }
 };
 
-/// convert<BsrMatrix> of a checked CRS matrix. It runs on the device, unlike the constructor of
-/// the class, and sums duplicates. Fences exec to read the number of blocks.
+/// convert<BsrMatrix> of a checked CRS matrix. It runs on the device, unlike the constructor of the class,
+/// and sums duplicates. Fences exec to read the number of blocks.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BsrOptions& options,
                       KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>& result) {

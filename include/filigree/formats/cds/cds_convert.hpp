@@ -42,7 +42,7 @@ Cds diagonals_of_crs(const ExecutionSpace& exec, const char* function, const cha
   return result;
 }
 
-/// The body of convert<CdsMatrix> for a checked CRS matrix. Fences exec.
+/// convert<CdsMatrix> of a checked CRS matrix. Fences exec.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CdsOptions& options,
                       CdsMatrix<S, O, D, M, Z>& result) {

@@ -30,8 +30,7 @@ struct WriteRows {
   }
 };
 
-/// Sets chunks of a COO matrix, or of the COO part of another format. The carry is already allocated. Fences
-/// exec.
+/// Sets the chunks, except the carry, of a COO matrix or of the COO part of another format. Fences exec.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z>
 void find_chunks(const ExecutionSpace& exec, const char* format, CooMatrix<S, O, D, M, Z>& coo) {
   using Layout = CooLayout<ExecutionSpace, S, O>;
@@ -39,7 +38,7 @@ void find_chunks(const ExecutionSpace& exec, const char* format, CooMatrix<S, O,
   find_cut_rows(exec, format, Layout(coo), coo.chunks);
 }
 
-/// convert<CooMatrix>, for an input that is already checked. Fences exec to read the number of empty rows.
+/// convert<CooMatrix> of a checked CRS matrix. Fences exec to read the number of rows without entries.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CooOptions& options,
                       CooMatrix<S, O, D, M, Z>& result) {
@@ -69,15 +68,14 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CooOptio
   find_chunks(exec, Coo::name(), result);
 }
 
-/// refill, for an input that is already checked. One kernel, because both matrices store the entries in the
-/// same order.
+/// refill from a checked CRS matrix. A plain copy, because both matrices store the entries in the same order.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void refill_from_crs(const ExecutionSpace& exec, const CooMatrix<S, O, D, M, Z>& coo, const Crs& crs) {
   copy_values(exec, coo.name(), crs, coo.values);
 }
 
-/// The kernels of make_coo. Check writes the sort keys and finds the first triplet outside of the matrix. Move
-/// writes the triplets in sorted order.
+/// The kernels of make_coo. Check writes the sort keys and finds the first triplet outside of the matrix.
+/// Move writes the triplets in sorted order.
 template <class ExecutionSpace, class RowView, class ColumnView, class ValueView>
 struct SortTriplets {
   using execution_space = ExecutionSpace;
@@ -155,8 +153,8 @@ void check_triplet_views(Ordinal row_count, Ordinal column_count, const RowView&
                                 "; neither number may be negative.");
 }
 
-/// The COO matrix of triplets, whose Views have been checked. Throws std::invalid_argument for the first entry
-/// outside of the matrix. Fences exec.
+/// The COO matrix of triplets, whose Views have been checked. Throws std::invalid_argument for the first
+/// entry outside of the matrix. Fences exec.
 template <class Coo, class ExecutionSpace, class RowView, class ColumnView, class ValueView>
 Coo sorted_coo(const ExecutionSpace& exec, typename Coo::ordinal_type row_count,
                typename Coo::ordinal_type column_count, const RowView& rows, const ColumnView& columns,
@@ -210,8 +208,8 @@ Coo sorted_coo(const ExecutionSpace& exec, typename Coo::ordinal_type row_count,
 /// Runs on the given execution space instance and fences it. Sorting takes two kernels per bit of row_count
 /// and, while it runs, 32 bytes per entry.
 ///
-/// Throws std::invalid_argument if the Views differ in length, and for the first entry outside of a row_count
-/// x column_count matrix. Throws std::length_error if SizeType cannot count the entries.
+/// Throws std::invalid_argument if the Views differ in length or an extent is negative, and for the first
+/// entry outside of the matrix. Throws std::length_error if SizeType cannot count the entries.
 template <class SizeType = std::size_t, class ExecutionSpace, class RowView, class ColumnView,
           class ValueView>
 auto make_coo(const ExecutionSpace& exec, typename RowView::non_const_value_type row_count,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "filigree/core/convert_options.hpp"
+#include "filigree/core/matrix_base.hpp"
 #include "filigree/product/balanced_chunks.hpp"
 
 namespace Filigree {

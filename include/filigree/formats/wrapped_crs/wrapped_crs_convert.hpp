@@ -21,8 +21,8 @@ struct FindFirstRows {
   }
 };
 
-/// convert<WrappedCrsMatrix>, for an input that is already checked. Copies nothing of the CRS matrix; finds
-/// the chunks of the balanced kernel.
+/// convert<WrappedCrsMatrix> of a checked CRS matrix, which it shares. Finds the chunks of the balanced
+/// kernel.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const WrappedCrsOptions& options,
                       WrappedCrsMatrix<S, O, D, M, Z>& result) {
@@ -64,7 +64,7 @@ std::int64_t first_different_row(const ExecutionSpace& exec, const WrappedCrsMat
   return first_different_row(exec, A.crs, crs);
 }
 
-/// refill, for an input that is already checked. The shared CRS matrix gets the new values too. One kernel.
+/// refill from a checked CRS matrix. The shared CRS matrix gets the new values too. One kernel.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void refill_from_crs(const ExecutionSpace& exec, const WrappedCrsMatrix<S, O, D, M, Z>& A, const Crs& crs) {
   copy_values(exec, A.name(), crs, A.values);

@@ -4,6 +4,7 @@
 #include <KokkosSparse_CrsMatrix.hpp>
 
 #include "filigree/core/convert_options.hpp"
+#include "filigree/core/matrix_base.hpp"
 #include "filigree/product/balanced_chunks.hpp"
 
 namespace Filigree {

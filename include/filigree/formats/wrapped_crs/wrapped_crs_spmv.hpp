@@ -7,8 +7,8 @@
 
 namespace Filigree::Impl {
 
-/// The product. The arguments are already checked, and the matrix has entries. Modes T and H always use a
-/// number of lanes per row; with CrsKernel::balanced it is 8.
+/// The product of a WrappedCrsMatrix. The arguments are checked, and A has entries. The balanced kernel has
+/// only modes N and C. CrsKernel::balanced multiplies with 8 lanes per row on a GPU in modes T and H.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const WrappedCrsMatrix<S, O, D, M, Z>& A, const Operands& operands) {
