@@ -5,7 +5,7 @@
 // there. A zero element cannot be told from padding.
 //
 // Each format describes its elements by a small struct of raw pointers (CdsElements, BellElements,
-// BsrElements). The kernels of this file call it Elements:
+// BsrElements), which derives from BlockElements. The kernels of this file call it Elements:
 //
 //   scalar_type, ordinal_type
 //   rows_are_contiguous       constexpr: whether the elements of a row are neighbours in memory
@@ -15,7 +15,7 @@
 //   for_each_element(row, first, end, visit)
 //                             calls visit(column, position) for the elements first to end - 1 of a row, by
 //                             ascending column. A padding element holds 0; its column may lie outside the
-//                             matrix (-1 in blocked ELL).
+//                             matrix.
 #pragma once
 
 #include <cstdint>

@@ -1,31 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-#include <ostream>
-#include <stdexcept>
-
 #include "filigree/conversion/block_columns.hpp"
 #include "filigree/conversion/check_crs.hpp"
 #include "filigree/conversion/dense_copy.hpp"
 #include "filigree/core/allocate_view.hpp"
-#include "filigree/core/error.hpp"
-#include "filigree/core/launch.hpp"
-#include "filigree/core/region.hpp"
 #include "filigree/formats/bell/bell_layout.hpp"
-#include "filigree/formats/bell/bell_matrix.hpp"
 
 namespace Filigree::Impl {
 
-/// Finds the length of the longest block row (Longest), then lists the block columns of each block row
-/// (List).
-template <class ExecutionSpace, class Columns, class Ordinal>
+/// Longest finds the length of the longest block row. List writes the block columns of each block row.
+template <class ExecutionSpace, class Views, class Ordinal>
 struct BellPattern {
   using execution_space = ExecutionSpace;
   struct Longest {};
   struct List {};
 
-  Columns columns;
+  BlockColumns<Views> columns;
   std::int64_t block_rows;
   std::int64_t block_width;
   Ordinal* block_entries;
@@ -46,14 +37,12 @@ struct BellPattern {
   }
 };
 
-/// The body of convert<BellMatrix> for a checked CRS matrix. Fences exec to read the length of the longest
-/// block row.
+/// convert<BellMatrix> of a checked CRS matrix. Fences exec to read the length of the longest block row.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BellOptions& options,
                       BellMatrix<S, O, D, M, Z>& result) {
   using Bell = BellMatrix<S, O, D, M, Z>;
-  using Columns = BlockColumns<CrsViews<S, O, Z>>;
-  using Pattern = BellPattern<ExecutionSpace, Columns, O>;
+  using Pattern = BellPattern<ExecutionSpace, crs_views_t<Crs>, O>;
   const char* function = "Filigree::convert<BellMatrix>";
   const char* name = Bell::name();
   const std::int64_t b = options.block_size;
@@ -61,7 +50,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BellOpti
     fail<std::invalid_argument>(function, ": options.block_size is ", b, "; it must be 1 to ",
                                 BellOptions::largest_block_size, ".");
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
-  Pattern pattern{Columns{CrsViews<S, O, Z>(crs), rows, b}, (rows + b - 1) / b, 0, nullptr};
+  Pattern pattern{{crs_views_t<Crs>(crs), rows, b}, (rows + b - 1) / b, 0, nullptr};
   if (rows > 0)
     Kokkos::parallel_reduce(label("longest_row", name),
                             row_range<typename Pattern::Longest>(exec, pattern.block_rows), pattern,

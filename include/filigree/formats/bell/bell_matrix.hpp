@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <type_traits>
-
 #include "filigree/core/block_size.hpp"
 #include "filigree/core/convert_options.hpp"
-#include "filigree/core/kokkos_versions.hpp"
 #include "filigree/core/matrix_base.hpp"
 
 namespace Filigree {

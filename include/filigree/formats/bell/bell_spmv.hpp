@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-#include <string>
-
 #include "filigree/core/block_size.hpp"
-#include "filigree/core/launch.hpp"
 #include "filigree/core/mode.hpp"
-#include "filigree/core/region.hpp"
 #include "filigree/formats/bell/bell_matrix.hpp"
 #include "filigree/product/operands.hpp"
 
 namespace Filigree::Impl {
 
-/// The data of every kernel of blocked ELL. BlockSize is b if the kernel is compiled for it, or 0 if b is
-/// read at run time.
-template <class ExecutionSpace, class Bell, class Operands, int BlockSize>
-struct BellProduct {
+/// The product of a blocked ELL matrix, one lane per matrix row. Modes N and C add a row's products by
+/// ascending column; BlockSize is b. Modes T and H add to y with atomics. The order of the additions, and
+/// with it the last bits, may then change from run to run, and each addition rounds to the type of y.
+/// BlockSize is 0 in these modes, which read b at run time.
+template <class ExecutionSpace, class Bell, class Operands, int BlockSize, bool Conjugate>
+struct BellSpmv {
   using launch = ProductLaunch<ExecutionSpace, Operands>;
   using scalar_type = typename Bell::value_type;
   using ordinal_type = typename Bell::ordinal_type;
@@ -31,7 +28,7 @@ struct BellProduct {
   int run_time_block_size;
   Operands operands;
 
-  BellProduct(const Bell& bell, const Operands& operands_)
+  BellSpmv(const Bell& bell, const Operands& operands_)
       : values(bell.values.data()),
         block_entries(bell.block_entries.data()),
         rows(static_cast<std::int64_t>(bell.numRows())),
@@ -41,45 +38,30 @@ struct BellProduct {
         run_time_block_size(bell.block_size()),
         operands(operands_) {}
 
-  KOKKOS_FORCEINLINE_FUNCTION int block_size() const {
-    return BlockSize > 0 ? BlockSize : run_time_block_size;
-  }
-};
-
-/// Modes N and C: one lane per matrix row. A row's products are added by ascending column.
-template <class ExecutionSpace, class Bell, class Operands, int BlockSize, bool Conjugate>
-struct BellSpmv : BellProduct<ExecutionSpace, Bell, Operands, BlockSize> {
-  using base = BellProduct<ExecutionSpace, Bell, Operands, BlockSize>;
-  using base::base;
-  using typename base::launch;
-  using typename base::ordinal_type;
-  using typename base::scalar_type;
-  using typename base::sums_type;
-
+  /// Modes N and C on a GPU.
   KOKKOS_FORCEINLINE_FUNCTION void row_product(const std::int64_t row) const {
-    const int b = this->block_size();
+    constexpr int b = BlockSize;
     const std::int64_t block_row = row / b;
     sums_type sums = {};
     // The loads of two blocks do not wait for each other.
     FILIGREE_UNROLL(2)
-    for (std::int64_t k = 0; k < this->block_width; ++k) {
-      const std::int64_t block =
-          static_cast<std::int64_t>(this->block_entries[k * this->block_rows + block_row]);
+    for (std::int64_t k = 0; k < block_width; ++k) {
+      const std::int64_t block = static_cast<std::int64_t>(block_entries[k * block_rows + block_row]);
       // Padding holds zeros, so any column of the matrix can be read instead of branching. This includes the
       // columns of the last block that lie outside the matrix.
       const std::int64_t column = block < 0 ? 0 : block * b;
-      const std::int64_t last = this->columns - 1 - column;
-      const scalar_type* KOKKOS_RESTRICT value = this->values + k * b * this->rows + row;
-      scalar_type block_values[BlockSize];
-      std::int64_t block_columns[BlockSize];
+      const std::int64_t last = columns - 1 - column;
+      const scalar_type* KOKKOS_RESTRICT value = values + k * b * rows + row;
+      scalar_type block_values[b];
+      std::int64_t block_columns[b];
       FILIGREE_UNROLL(8)
-      for (int c = 0; c < BlockSize; ++c) {
-        block_values[c] = conjugate_if<Conjugate>(value[c * this->rows]);
+      for (int c = 0; c < b; ++c) {
+        block_values[c] = conjugate_if<Conjugate>(value[c * rows]);
         block_columns[c] = column + (c < last ? c : last);
       }
-      this->operands.add_batch_unless_zero(sums, block_values, block_columns);
+      operands.add_batch_unless_zero(sums, block_values, block_columns);
     }
-    this->operands.store(sums, row);
+    operands.store(sums, row);
   }
 
   /// The product of the rows first to first + count - 1 on a host, with the sums of row_product in the same
@@ -87,12 +69,12 @@ struct BellSpmv : BellProduct<ExecutionSpace, Bell, Operands, BlockSize> {
   template <bool UnitStride>
   KOKKOS_INLINE_FUNCTION void tile_product(const std::int64_t first, const std::int64_t count) const {
     constexpr std::int64_t b = BlockSize;
-    const Operands strided = this->operands.template with_stride<UnitStride>();
+    const Operands strided = operands.template with_stride<UnitStride>();
     HostSums<launch, sums_type> memory(count);
     sums_type* const sums = memory.sums();
-    for (std::int64_t k = 0; k < this->block_width; ++k) {
-      const ordinal_type* const blocks = this->block_entries + k * this->block_rows;
-      const scalar_type* const value = this->values + k * b * this->rows;
+    for (std::int64_t k = 0; k < block_width; ++k) {
+      const ordinal_type* const blocks = block_entries + k * block_rows;
+      const scalar_type* const value = values + k * b * rows;
       for (std::int64_t block_row = first / b; block_row * b < first + count; ++block_row) {
         if (blocks[block_row] < 0) continue;
         const std::int64_t column = static_cast<std::int64_t>(blocks[block_row]) * b;
@@ -101,10 +83,10 @@ struct BellSpmv : BellProduct<ExecutionSpace, Bell, Operands, BlockSize> {
           for (std::int64_t c = 0; c < columns_of_block; ++c)
             for (std::int64_t r = from; r < to; ++r)
               strided.add_unless_zero(sums[row - first + r],
-                                      conjugate_if<Conjugate>(value[c * this->rows + row + r]), column + c);
+                                      conjugate_if<Conjugate>(value[c * rows + row + r]), column + c);
         };
         // Constant bounds for blocks inside the tile and the matrix let the compiler unroll the loops.
-        const std::int64_t columns_left = this->columns - column;
+        const std::int64_t columns_left = columns - column;
         const std::int64_t rows_left = first + count - row;
         if (row >= first && rows_left >= b && columns_left >= b)
           add_block(b, 0, b);
@@ -114,16 +96,32 @@ struct BellSpmv : BellProduct<ExecutionSpace, Bell, Operands, BlockSize> {
       }
     }
     for (std::int64_t i = 0; i < count; ++i)
-      this->operands.store(sums[i], first + i);
+      operands.store(sums[i], first + i);
+  }
+
+  /// Modes T and H.
+  KOKKOS_FORCEINLINE_FUNCTION void scatter_row(const std::int64_t row) const {
+    const int b = run_time_block_size;
+    const std::int64_t block_row = row / b;
+    for (std::int64_t k = 0; k < block_width; ++k) {
+      const std::int64_t block = static_cast<std::int64_t>(block_entries[k * block_rows + block_row]);
+      if (block < 0) return;
+      for (int c = 0; c < b; ++c) {
+        const scalar_type value = values[(k * b + c) * rows + row];
+        if (value != scalar_type(0)) operands.scatter(row, conjugate_if<Conjugate>(value), block * b + c);
+      }
+    }
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
-    if constexpr (launch::gpu)
-      launch::for_each_row(team, this->rows, [&](const std::int64_t row) { row_product(row); });
+    if constexpr (BlockSize == 0)
+      launch::for_each_row(team, rows, [&](const std::int64_t row) { scatter_row(row); });
+    else if constexpr (launch::gpu)
+      launch::for_each_row(team, rows, [&](const std::int64_t row) { row_product(row); });
     else
-      launch::template for_each_tile<sums_type>(team, this->rows,
+      launch::template for_each_tile<sums_type>(team, rows,
                                                 [&](const std::int64_t first, const std::int64_t count) {
-                                                  if (this->operands.x.has_unit_stride())
+                                                  if (operands.x.has_unit_stride())
                                                     tile_product<true>(first, count);
                                                   else
                                                     tile_product<false>(first, count);
@@ -131,54 +129,19 @@ struct BellSpmv : BellProduct<ExecutionSpace, Bell, Operands, BlockSize> {
   }
 };
 
-/// Modes T and H: one lane per matrix row, which adds its products to y with atomics. The order of the
-/// additions, and with it the last bits, may change from run to run. Each addition rounds to the type of y.
-template <class ExecutionSpace, class Bell, class Operands, bool Conjugate>
-struct BellSpmvTranspose : BellProduct<ExecutionSpace, Bell, Operands, 0> {
-  using base = BellProduct<ExecutionSpace, Bell, Operands, 0>;
-  using base::base;
-  using typename base::launch;
-  using typename base::scalar_type;
-
-  KOKKOS_FORCEINLINE_FUNCTION void row_product(const std::int64_t row) const {
-    const int b = this->block_size();
-    const std::int64_t block_row = row / b;
-    for (std::int64_t k = 0; k < this->block_width; ++k) {
-      const std::int64_t block =
-          static_cast<std::int64_t>(this->block_entries[k * this->block_rows + block_row]);
-      if (block < 0) return;
-      for (int c = 0; c < b; ++c) {
-        const scalar_type value = this->values[(k * b + c) * this->rows + row];
-        if (value != scalar_type(0))
-          this->operands.scatter(row, conjugate_if<Conjugate>(value), block * b + c);
-      }
-    }
-  }
-
-  KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
-    launch::for_each_row(team, this->rows, [&](const std::int64_t row) { row_product(row); });
-  }
-};
-
 /// The product of a blocked ELL matrix. The arguments are checked, and A has entries.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const BellMatrix<S, O, D, M, Z>& bell, const Operands& operands) {
-  using Bell = BellMatrix<S, O, D, M, Z>;
   const auto policy =
       ProductLaunch<ExecutionSpace, Operands>::policy(exec, static_cast<std::int64_t>(bell.numRows()));
   if (is_transpose(mode)) operands.scale(exec, static_cast<std::int64_t>(bell.numCols()));
-  with_mode<S>(mode, [&](auto transpose, auto conjugate) {
-    constexpr bool c = decltype(conjugate)::value;
-    if constexpr (decltype(transpose)::value)
-      Kokkos::parallel_for(name, policy,
-                           BellSpmvTranspose<ExecutionSpace, Bell, Operands, c>(bell, operands));
-    else
-      with_block_size(bell.block_size(), [&](auto block_size) {
-        constexpr int b = decltype(block_size)::value;
-        if constexpr (b > 0)
-          Kokkos::parallel_for(name, policy, BellSpmv<ExecutionSpace, Bell, Operands, b, c>(bell, operands));
-      });
+  with_block_size(is_transpose(mode) ? 0 : bell.block_size(), [&](auto block_size) {
+    with_mode<S>(mode, [&](auto, auto conjugate) {
+      using Kernel = BellSpmv<ExecutionSpace, BellMatrix<S, O, D, M, Z>, Operands,
+                              decltype(block_size)::value, decltype(conjugate)::value>;
+      Kokkos::parallel_for(name, policy, Kernel(bell, operands));
+    });
   });
 }
 

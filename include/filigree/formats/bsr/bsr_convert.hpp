@@ -1,33 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "filigree/formats/bsr/bsr_matrix.hpp"
+#include "filigree/formats/bsr/bsr_layout.hpp"
 
 #if FILIGREE_HAS_BSR
-#include <cstddef>
-#include <cstdint>
-#include <ostream>
-#include <stdexcept>
-
 #include "filigree/conversion/block_columns.hpp"
 #include "filigree/conversion/build_crs.hpp"
 #include "filigree/conversion/check_crs.hpp"
 #include "filigree/conversion/dense_copy.hpp"
-#include "filigree/core/error.hpp"
-#include "filigree/core/launch.hpp"
-#include "filigree/core/region.hpp"
-#include "filigree/formats/bsr/bsr_layout.hpp"
+#include "filigree/core/allocate_view.hpp"
 
 namespace Filigree::Impl {
 
 /// Counts the blocks of each block row (Count), then lists their block columns (List).
-template <class ExecutionSpace, class Columns, class Ordinal, class SizeType>
+template <class ExecutionSpace, class Views, class Ordinal, class SizeType>
 struct BsrPattern {
   using execution_space = ExecutionSpace;
   struct Count {};
   struct List {};
 
-  Columns columns;
+  BlockColumns<Views> columns;
   SizeType* row_map;
   Ordinal* entries;
 
@@ -43,14 +35,13 @@ struct BsrPattern {
   }
 };
 
-/// The body of convert<BsrMatrix> for a checked CRS matrix. It runs on the device, unlike the constructor of
-/// the class, and sums duplicates. Fences exec to read the number of blocks.
+/// convert<BsrMatrix> of a checked CRS matrix. It runs on the device, unlike the constructor of the class,
+/// and sums duplicates. Fences exec to read the number of blocks.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BsrOptions& options,
                       KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>& result) {
   using Bsr = KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>;
-  using Columns = BlockColumns<CrsViews<S, O, Z>>;
-  using Pattern = BsrPattern<ExecutionSpace, Columns, O, Z>;
+  using Pattern = BsrPattern<ExecutionSpace, crs_views_t<Crs>, O, Z>;
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
   const std::int64_t columns = static_cast<std::int64_t>(crs.numCols());
   const std::int64_t b = options.block_size;
@@ -59,9 +50,10 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BsrOptio
                                 " x ", columns, " matrix; it must be at least 1 and divide both extents.");
   const std::int64_t block_rows = rows / b;
 
-  typename Bsr::row_map_type::non_const_type row_map(Kokkos::view_alloc(exec, label("row_map", "bsr")),
-                                                     static_cast<std::size_t>(block_rows) + 1);
-  Pattern pattern{Columns{CrsViews<S, O, Z>(crs), rows, b}, row_map.data(), nullptr};
+  using RowMap = typename Bsr::row_map_type::non_const_type;
+  const RowMap row_map(Kokkos::view_alloc(exec, label("row_map", "bsr")),
+                       static_cast<std::size_t>(block_rows) + 1);
+  Pattern pattern{{crs_views_t<Crs>(crs), rows, b}, row_map.data(), nullptr};
   Kokkos::parallel_for("Filigree::count_blocks[bsr]", row_range<typename Pattern::Count>(exec, block_rows),
                        pattern);
   Kokkos::parallel_scan("Filigree::row_map[bsr]", row_range<void>(exec, block_rows + 1),
@@ -76,11 +68,10 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BsrOptio
                    crs, options, [&](std::ostream& why) {
                      why << blocks << " blocks of " << b << " x " << b << " hold " << crs.nnz() << " entries";
                    });
-  typename Bsr::index_type::non_const_type entries(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("entries", "bsr")), blocks);
-  typename Bsr::values_type::non_const_type values(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("values", "bsr")),
-      static_cast<std::size_t>(elements));
+  const auto entries = allocate_view<typename Bsr::index_type::non_const_type>(
+      exec, "entries", "bsr", static_cast<std::int64_t>(blocks));
+  const auto values = allocate_view<typename Bsr::values_type::non_const_type>(
+      exec, "values", "bsr", static_cast<std::int64_t>(blocks) * b * b);
   pattern.entries = entries.data();
   Kokkos::parallel_for("Filigree::list_blocks[bsr]", row_range<typename Pattern::List>(exec, block_rows),
                        pattern);

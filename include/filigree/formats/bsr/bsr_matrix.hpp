@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
 #include "filigree/core/convert_options.hpp"
 #include "filigree/core/kokkos_versions.hpp"
 

@@ -4,13 +4,7 @@
 #include "filigree/formats/bsr/bsr_matrix.hpp"
 
 #if FILIGREE_HAS_BSR
-#include <cstdint>
-#include <string>
-#include <type_traits>
-
-#include "filigree/core/launch.hpp"
 #include "filigree/core/mode.hpp"
-#include "filigree/core/region.hpp"
 #include "filigree/product/operands.hpp"
 
 namespace Filigree::Impl {

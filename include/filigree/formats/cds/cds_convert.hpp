@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-#include <ostream>
-#include <stdexcept>
-
 #include "filigree/conversion/block_diagonals.hpp"
 #include "filigree/conversion/check_crs.hpp"
 #include "filigree/conversion/dense_copy.hpp"
-#include "filigree/core/error.hpp"
-#include "filigree/core/launch.hpp"
-#include "filigree/core/region.hpp"
 #include "filigree/formats/cds/cds_layout.hpp"
-#include "filigree/formats/cds/cds_matrix.hpp"
 
 namespace Filigree::Impl {
 
@@ -50,7 +42,7 @@ Cds diagonals_of_crs(const ExecutionSpace& exec, const char* function, const cha
   return result;
 }
 
-/// The body of convert<CdsMatrix> for a checked CRS matrix. Fences exec.
+/// convert<CdsMatrix> of a checked CRS matrix. Fences exec.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CdsOptions& options,
                       CdsMatrix<S, O, D, M, Z>& result) {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-
-#include "filigree/core/kokkos_versions.hpp"
 #include "filigree/product/operands.hpp"
 
 namespace Filigree::Impl {

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
 #include "filigree/core/block_size.hpp"
 #include "filigree/core/integer.hpp"
-#include "filigree/core/launch.hpp"
-#include "filigree/core/load_once.hpp"
-#include "filigree/core/scalar.hpp"
 #include "filigree/formats/cds/cds_spmv_common.hpp"
 
 namespace Filigree::Impl {

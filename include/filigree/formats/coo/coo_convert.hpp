@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-#include <limits>
-#include <type_traits>
-
 #include "filigree/conversion/check_crs.hpp"
 #include "filigree/conversion/row_copy.hpp"
 #include "filigree/conversion/row_list.hpp"
 #include "filigree/conversion/stable_sort.hpp"
 #include "filigree/core/allocate_view.hpp"
 #include "filigree/formats/coo/coo_layout.hpp"
-#include "filigree/formats/coo/coo_matrix.hpp"
-#include "filigree/product/multi_vector.hpp"
 
 namespace Filigree {
 namespace Impl {
@@ -36,8 +30,7 @@ struct WriteRows {
   }
 };
 
-/// Sets chunks of a COO matrix, or of the COO part of another format. The carry is already allocated. Fences
-/// exec.
+/// Sets the chunks, except the carry, of a COO matrix or of the COO part of another format. Fences exec.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z>
 void find_chunks(const ExecutionSpace& exec, const char* format, CooMatrix<S, O, D, M, Z>& coo) {
   using Layout = CooLayout<ExecutionSpace, S, O>;
@@ -45,7 +38,7 @@ void find_chunks(const ExecutionSpace& exec, const char* format, CooMatrix<S, O,
   find_cut_rows(exec, format, Layout(coo), coo.chunks);
 }
 
-/// convert<CooMatrix>, for an input that is already checked. Fences exec to read the number of empty rows.
+/// convert<CooMatrix> of a checked CRS matrix. Fences exec to read the number of rows without entries.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CooOptions& options,
                       CooMatrix<S, O, D, M, Z>& result) {
@@ -75,45 +68,42 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CooOptio
   find_chunks(exec, Coo::name(), result);
 }
 
-/// refill, for an input that is already checked. One kernel, because both matrices store the entries in the
-/// same order.
+/// refill from a checked CRS matrix. A plain copy, because both matrices store the entries in the same order.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void refill_from_crs(const ExecutionSpace& exec, const CooMatrix<S, O, D, M, Z>& coo, const Crs& crs) {
   copy_values(exec, coo.name(), crs, coo.values);
 }
 
-/// The kernels of make_coo. Check finds the first triplet outside of the matrix, MakeKeys writes the sort
-/// keys, Move writes the triplets in sorted order.
-template <class ExecutionSpace, class Scalar, class Ordinal>
+/// The kernels of make_coo. Check writes the sort keys and finds the first triplet outside of the matrix.
+/// Move writes the triplets in sorted order.
+template <class ExecutionSpace, class RowView, class ColumnView, class ValueView>
 struct SortTriplets {
   using execution_space = ExecutionSpace;
+  using ordinal_type = typename RowView::non_const_value_type;
   struct Check {};
-  struct MakeKeys {};
   struct Move {};
 
-  MultiVector<const Ordinal> rows;
-  MultiVector<const Ordinal> columns;
-  MultiVector<const Scalar> values;
+  RowView rows;
+  ColumnView columns;
+  ValueView values;
   std::int64_t row_count;
   std::int64_t column_count;
-  std::uint64_t* keys = nullptr;
+  std::uint64_t* keys;
   const std::int64_t* order = nullptr;
-  Ordinal* sorted_rows = nullptr;
-  Ordinal* sorted_columns = nullptr;
-  Scalar* sorted_values = nullptr;
+  ordinal_type* sorted_rows = nullptr;
+  ordinal_type* sorted_columns = nullptr;
+  typename ValueView::non_const_value_type* sorted_values = nullptr;
 
   KOKKOS_INLINE_FUNCTION void operator()(Check, const std::int64_t i, std::int64_t& first_bad) const {
-    const std::int64_t row = static_cast<std::int64_t>(rows(i, 0));
-    const std::int64_t column = static_cast<std::int64_t>(columns(i, 0));
+    const std::int64_t row = static_cast<std::int64_t>(rows(i));
+    const std::int64_t column = static_cast<std::int64_t>(columns(i));
+    keys[i] = static_cast<std::uint64_t>(row);
     if ((row < 0 || row >= row_count || column < 0 || column >= column_count) && i < first_bad) first_bad = i;
   }
-  KOKKOS_INLINE_FUNCTION void operator()(MakeKeys, const std::int64_t i) const {
-    keys[i] = static_cast<std::uint64_t>(rows(i, 0));
-  }
   KOKKOS_INLINE_FUNCTION void operator()(Move, const std::int64_t i) const {
-    sorted_rows[i] = rows(order[i], 0);
-    sorted_columns[i] = columns(order[i], 0);
-    sorted_values[i] = values(order[i], 0);
+    sorted_rows[i] = rows(order[i]);
+    sorted_columns[i] = columns(order[i]);
+    sorted_values[i] = values(order[i]);
   }
 };
 
@@ -145,8 +135,8 @@ KokkosSparse::CrsMatrix<S, O, D, void, Z> crs_that_shares(const ExecutionSpace& 
              coo.entries);
 }
 
-/// Throws std::invalid_argument if the Views of make_coo differ in length or are strided too widely or if an
-/// extent is negative, and std::length_error if SizeType cannot count the entries.
+/// Throws std::invalid_argument if the Views of make_coo differ in length or if an extent is negative, and
+/// std::length_error if SizeType cannot count the entries.
 template <class SizeType, class Ordinal, class RowView, class ColumnView, class ValueView>
 void check_triplet_views(Ordinal row_count, Ordinal column_count, const RowView& rows,
                          const ColumnView& columns, const ValueView& values) {
@@ -161,9 +151,52 @@ void check_triplet_views(Ordinal row_count, Ordinal column_count, const RowView&
   if (row_count < 0 || column_count < 0)
     fail<std::invalid_argument>("Filigree::make_coo: the matrix is ", row_count, " x ", column_count,
                                 "; neither number may be negative.");
-  check_row_stride("Filigree::make_coo", "rows", rows);
-  check_row_stride("Filigree::make_coo", "columns", columns);
-  check_row_stride("Filigree::make_coo", "values", values);
+}
+
+/// The COO matrix of triplets, whose Views have been checked. Throws std::invalid_argument for the first
+/// entry outside of the matrix. Fences exec.
+template <class Coo, class ExecutionSpace, class RowView, class ColumnView, class ValueView>
+Coo sorted_coo(const ExecutionSpace& exec, typename Coo::ordinal_type row_count,
+               typename Coo::ordinal_type column_count, const RowView& rows, const ColumnView& columns,
+               const ValueView& values) {
+  using Sort = SortTriplets<ExecutionSpace, RowView, ColumnView, ValueView>;
+  const char* const format = Coo::name();
+  const std::int64_t nnz = static_cast<std::int64_t>(values.extent(0));
+  const auto keys =
+      allocate_view<Kokkos::View<std::uint64_t*, typename Coo::device_type>>(exec, "keys", format, nnz);
+  Sort work{rows,
+            columns,
+            values,
+            static_cast<std::int64_t>(row_count),
+            static_cast<std::int64_t>(column_count),
+            keys.data()};
+  std::int64_t bad = std::numeric_limits<std::int64_t>::max();
+  Kokkos::parallel_reduce(label("check", format), row_range<typename Sort::Check>(exec, nnz), work,
+                          Kokkos::Min<std::int64_t>(bad));
+  exec.fence();
+  if (bad < nnz)
+    fail<std::invalid_argument>("Filigree::make_coo: entry ", bad, " is in row ", read_element(rows, bad),
+                                " and column ", read_element(columns, bad), "; the matrix is ", row_count,
+                                " x ", column_count, ".");
+
+  const auto order = stable_order<std::int64_t>(
+      exec, format, keys, row_count > 0 ? static_cast<std::uint64_t>(row_count - 1) : 0);
+  work.order = order.data();
+  Coo result(row_count, column_count, allocate_view<typename Coo::values_type>(exec, "values", format, nnz),
+             allocate_view<typename Coo::entries_type>(exec, "entries", format, nnz),
+             allocate_view<typename Coo::entries_type>(exec, "rows", format, nnz), {},
+             chunks_with_carry<typename Coo::device_type>(exec, format, nnz));
+  work.sorted_rows = result.rows.data();
+  work.sorted_columns = result.entries.data();
+  work.sorted_values = result.values.data();
+  Kokkos::parallel_for(label("sort", format), row_range<typename Sort::Move>(exec, nnz), work);
+  const auto crs = crs_that_shares(exec, result);
+  result.empty_rows =
+      empty_rows<typename Coo::entries_type>(exec, format, crs, count_rows(exec, format, crs, 0, 0));
+  find_chunks(exec, format, result);
+  // The row map is freed on return, so the kernels that read it must have ended.
+  exec.fence();
+  return result;
 }
 
 }  // namespace Impl
@@ -175,18 +208,16 @@ void check_triplet_views(Ordinal row_count, Ordinal column_count, const RowView&
 /// Runs on the given execution space instance and fences it. Sorting takes two kernels per bit of row_count
 /// and, while it runs, 32 bytes per entry.
 ///
-/// Throws std::invalid_argument if the Views differ in length, and for the first entry outside of a row_count
-/// x column_count matrix. Throws std::length_error if SizeType cannot count the entries.
+/// Throws std::invalid_argument if the Views differ in length or an extent is negative, and for the first
+/// entry outside of the matrix. Throws std::length_error if SizeType cannot count the entries.
 template <class SizeType = std::size_t, class ExecutionSpace, class RowView, class ColumnView,
           class ValueView>
 auto make_coo(const ExecutionSpace& exec, typename RowView::non_const_value_type row_count,
               typename RowView::non_const_value_type column_count, const RowView& rows,
               const ColumnView& columns, const ValueView& values) {
-  using Scalar = typename ValueView::non_const_value_type;
   using Ordinal = typename RowView::non_const_value_type;
-  using Device = typename ValueView::device_type;
-  using Coo = CooMatrix<Scalar, Ordinal, Device, void, SizeType>;
-  using Sort = Impl::SortTriplets<ExecutionSpace, Scalar, Ordinal>;
+  using Coo = CooMatrix<typename ValueView::non_const_value_type, Ordinal, typename ValueView::device_type,
+                        void, SizeType>;
   static_assert(std::is_same<Ordinal, typename ColumnView::non_const_value_type>::value,
                 "Filigree::make_coo: rows and columns must have the same integer type.");
   static_assert(static_cast<int>(RowView::rank) == 1 && static_cast<int>(ColumnView::rank) == 1 &&
@@ -197,49 +228,9 @@ auto make_coo(const ExecutionSpace& exec, typename RowView::non_const_value_type
           Kokkos::SpaceAccessibility<ExecutionSpace, typename ColumnView::memory_space>::accessible &&
           Kokkos::SpaceAccessibility<ExecutionSpace, typename ValueView::memory_space>::accessible,
       "Filigree::make_coo: rows, columns and values must be in memory that the execution space can access.");
-  const char* const format = Coo::name();
-  Impl::ScopedRegion region(Impl::label("make_coo", format));
+  Impl::ScopedRegion region(Impl::label("make_coo", Coo::name()));
   Impl::check_triplet_views<SizeType>(row_count, column_count, rows, columns, values);
-  const std::int64_t nnz = static_cast<std::int64_t>(values.extent(0));
-  const auto read_only = [](const auto& view) {
-    const auto vector = Impl::multi_vector(view);
-    return Impl::MultiVector<const std::remove_pointer_t<decltype(vector.data)>>{
-        vector.data, vector.row_bytes, vector.column_stride};
-  };
-  Sort work{read_only(rows), read_only(columns), read_only(values), static_cast<std::int64_t>(row_count),
-            static_cast<std::int64_t>(column_count)};
-  std::int64_t bad = std::numeric_limits<std::int64_t>::max();
-  Kokkos::parallel_reduce(Impl::label("check", format), Impl::row_range<typename Sort::Check>(exec, nnz),
-                          work, Kokkos::Min<std::int64_t>(bad));
-  exec.fence();
-  if (bad < nnz)
-    Impl::fail<std::invalid_argument>(
-        "Filigree::make_coo: entry ", bad, " is in row ", Impl::read_element(rows, bad), " and column ",
-        Impl::read_element(columns, bad), "; the matrix is ", row_count, " x ", column_count, ".");
-
-  const auto keys = Impl::allocate_view<Kokkos::View<std::uint64_t*, Device>>(exec, "keys", format, nnz);
-  work.keys = keys.data();
-  Kokkos::parallel_for(Impl::label("make_keys", format), Impl::row_range<typename Sort::MakeKeys>(exec, nnz),
-                       work);
-  const auto order = Impl::stable_order<std::int64_t>(
-      exec, format, keys, row_count > 0 ? static_cast<std::uint64_t>(row_count - 1) : 0);
-  work.order = order.data();
-  Coo result(row_count, column_count,
-             Impl::allocate_view<typename Coo::values_type>(exec, "values", format, nnz),
-             Impl::allocate_view<typename Coo::entries_type>(exec, "entries", format, nnz),
-             Impl::allocate_view<typename Coo::entries_type>(exec, "rows", format, nnz), {},
-             Impl::chunks_with_carry<typename Coo::device_type>(exec, format, nnz));
-  work.sorted_rows = result.rows.data();
-  work.sorted_columns = result.entries.data();
-  work.sorted_values = result.values.data();
-  Kokkos::parallel_for(Impl::label("sort", format), Impl::row_range<typename Sort::Move>(exec, nnz), work);
-  const auto crs = Impl::crs_that_shares(exec, result);
-  result.empty_rows = Impl::empty_rows<typename Coo::entries_type>(exec, format, crs,
-                                                                   Impl::count_rows(exec, format, crs, 0, 0));
-  Impl::find_chunks(exec, format, result);
-  // The row map is freed on return, so the kernels that read it must have ended.
-  exec.fence();
-  return result;
+  return Impl::sorted_coo<Coo>(exec, row_count, column_count, rows, columns, values);
 }
 
 /// make_coo on the default instance of the execution space of the values.

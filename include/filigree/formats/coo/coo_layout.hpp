@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-
 #include "filigree/conversion/slots.hpp"
-#include "filigree/core/binary_search.hpp"
-#include "filigree/core/launch.hpp"
-#include "filigree/core/load_once.hpp"
 #include "filigree/formats/coo/coo_matrix.hpp"
 #include "filigree/product/balanced_product.hpp"
 #include "filigree/product/row_layout.hpp"

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
-
 #include "filigree/core/convert_options.hpp"
-#include "filigree/core/kokkos_versions.hpp"
 #include "filigree/core/matrix_base.hpp"
 #include "filigree/product/balanced_chunks.hpp"
 

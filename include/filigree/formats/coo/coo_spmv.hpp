@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-#include <string>
-
-#include "filigree/core/launch.hpp"
-#include "filigree/core/mode.hpp"
-#include "filigree/core/region.hpp"
 #include "filigree/formats/coo/coo_layout.hpp"
-#include "filigree/formats/coo/coo_matrix.hpp"
-#include "filigree/product/balanced_product.hpp"
 #include "filigree/product/operands.hpp"
 
 namespace Filigree::Impl {
 
-/// Modes T and H: one lane per entry adds its product to y with an atomic. The order of the additions, and so
-/// the last bits of y, may differ from run to run. Each addition rounds to the type of y.
+/// Modes T and H: one lane per entry adds its product to y with an atomic. The order of the additions, and
+/// with it the last bits, may change from run to run. Each addition rounds to the type of y.
 template <class ExecutionSpace, class EntryLayout, class Operands, bool Conjugate>
 struct CooSpmvTranspose {
   using launch = RowLaunch<ExecutionSpace>;
@@ -31,7 +23,8 @@ struct CooSpmvTranspose {
   }
 };
 
-/// The product of a COO matrix, or of the COO part of another format, which names the kernels.
+/// The product of a COO matrix, or of the COO part of another format. The kernels are called name and
+/// join_name.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void coo_spmv(const ExecutionSpace& exec, const std::string& name, const std::string& join_name, Mode mode,
               const CooMatrix<S, O, D, M, Z>& coo, const Operands& operands) {
@@ -48,7 +41,7 @@ void coo_spmv(const ExecutionSpace& exec, const std::string& name, const std::st
   });
 }
 
-/// The product. The arguments are already checked, and the matrix has entries.
+/// The product of a COO matrix. The arguments are checked, and A has entries.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const CooMatrix<S, O, D, M, Z>& coo, const Operands& operands) {

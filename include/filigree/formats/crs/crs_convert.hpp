@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <limits>
-
-#include "filigree/core/launch.hpp"
 #include "filigree/formats/crs/crs_matrix.hpp"
 
 namespace Filigree::Impl {

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-
-#include "filigree/core/binary_search.hpp"
 #include "filigree/core/integer.hpp"
-#include "filigree/core/load_once.hpp"
 #include "filigree/formats/crs/crs_matrix.hpp"
 #include "filigree/product/row_layout.hpp"
 

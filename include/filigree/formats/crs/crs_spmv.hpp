@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <type_traits>
-
 #include "filigree/core/kokkos_versions.hpp"
 // After Kokkos' own header, which that of Kokkos Kernels 3.4 needs and does not include.
 #include <KokkosSparse_spmv.hpp>
 
-#include "filigree/conversion/check_crs.hpp"
-#include "filigree/core/mode.hpp"
-#include "filigree/core/region.hpp"
-#include "filigree/core/scalar.hpp"
 #include "filigree/formats/crs/crs_layout.hpp"
-#include "filigree/formats/crs/crs_matrix.hpp"
-#include "filigree/product/operands.hpp"
 #include "filigree/product/row_product.hpp"
 
 namespace Filigree::Impl {
@@ -47,8 +37,8 @@ void kokkos_kernels_spmv(const ExecutionSpace& exec, Mode mode, const Accumulato
 }
 
 /// Whether KokkosSparse::spmv compiles and sums correctly for these types. It keeps alpha in the type of A
-/// and sums in the type of y, so all three types must be the same. Its paths for rank 2 and BSR do not
-/// compile for LayoutStride, and the one for BSR not for another execution space than that of A.
+/// and sums in the type of y, so all three types must be the same. Its products of rank 2 and of BSR do not
+/// compile for LayoutStride. Its product of BSR compiles only for the execution space of A.
 template <class ExecutionSpace, class Matrix, class XView, class YView>
 constexpr bool kokkos_kernels_accept_v =
     std::is_same<ExecutionSpace, typename MatrixTraits<Matrix>::execution_space>::value&&
@@ -67,8 +57,8 @@ bool kokkos_kernels_are_right(Mode mode, const XView& x, const YView& y) {
   return !strided && (FILIGREE_KOKKOS_KERNELS_CONJUGATES || !conjugate);
 }
 
-/// y = beta*y + alpha*op(A)*x for a CRS matrix and operands that Kokkos Kernels do not take: one lane per
-/// row, in modes T and H with atomics. Arguments checked, A with entries.
+/// The product of a CRS matrix for operands that KokkosSparse::spmv does not take: one lane per row, in modes
+/// T and H with atomics. The arguments are checked, and A has entries.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs, const Operands& operands) {

@@ -6,7 +6,7 @@
 
 namespace Filigree::Impl {
 
-/// The body of convert<DiaMatrix> for a checked CRS matrix. Fences exec.
+/// convert<DiaMatrix> of a checked CRS matrix. Fences exec.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const DiaOptions& options,
                       DiaMatrix<S, O, D, M, Z>& result) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
-
 #include "filigree/formats/cds/cds_matrix.hpp"
 
 namespace Filigree {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <string>
-
 #include "filigree/formats/cds/cds_spmv.hpp"
 #include "filigree/formats/dia/dia_matrix.hpp"
 

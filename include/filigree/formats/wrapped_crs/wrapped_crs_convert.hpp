@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-
-#include "filigree/conversion/check_crs.hpp"
 #include "filigree/conversion/check_lanes.hpp"
 #include "filigree/conversion/row_copy.hpp"
 #include "filigree/conversion/row_list.hpp"
-#include "filigree/core/allocate_view.hpp"
 #include "filigree/formats/crs/crs_convert.hpp"
 #include "filigree/formats/wrapped_crs/wrapped_crs_layout.hpp"
-#include "filigree/formats/wrapped_crs/wrapped_crs_matrix.hpp"
 
 namespace Filigree::Impl {
 
@@ -26,8 +21,8 @@ struct FindFirstRows {
   }
 };
 
-/// convert<WrappedCrsMatrix>, for an input that is already checked. Copies nothing of the CRS matrix; finds
-/// the chunks of the balanced kernel.
+/// convert<WrappedCrsMatrix> of a checked CRS matrix, which it shares. Finds the chunks of the balanced
+/// kernel.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const WrappedCrsOptions& options,
                       WrappedCrsMatrix<S, O, D, M, Z>& result) {
@@ -53,15 +48,8 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const WrappedC
                    });
   const auto first_rows = allocate_view<RowList>(exec, "first_rows", format, chunk_count);
   auto chunks = chunks_with_carry<typename Result::device_type>(exec, format, nnz);
-  Layout entries{crs.values.data(),
-                 crs.graph.entries.data(),
-                 crs.graph.row_map.data(),
-                 first_rows.data(),
-                 nullptr,
-                 nnz,
-                 static_cast<std::int64_t>(crs.numRows())};
-  find_chunk_begins(exec, format, entries, chunks);
-  if (chunks.chunk_begins.extent(0) > 0) entries.chunk_begins = chunks.chunk_begins.data();
+  find_chunk_begins(exec, format, Layout(crs, first_rows, chunks), chunks);
+  const Layout entries(crs, first_rows, chunks);
   Kokkos::parallel_for(label("first_rows", format), row_range<void>(exec, chunk_count),
                        FindFirstRows<ExecutionSpace, Layout, O>{entries, first_rows.data()});
   const auto empty_list = empty_rows<RowList>(exec, format, crs, empty);
@@ -76,7 +64,7 @@ std::int64_t first_different_row(const ExecutionSpace& exec, const WrappedCrsMat
   return first_different_row(exec, A.crs, crs);
 }
 
-/// refill, for an input that is already checked. The shared CRS matrix gets the new values too. One kernel.
+/// refill from a checked CRS matrix. The shared CRS matrix gets the new values too. One kernel.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void refill_from_crs(const ExecutionSpace& exec, const WrappedCrsMatrix<S, O, D, M, Z>& A, const Crs& crs) {
   copy_values(exec, A.name(), crs, A.values);

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-
-#include "filigree/core/binary_search.hpp"
-#include "filigree/core/launch.hpp"
-#include "filigree/core/load_once.hpp"
 #include "filigree/formats/wrapped_crs/wrapped_crs_matrix.hpp"
 #include "filigree/product/balanced_product.hpp"
 
@@ -28,6 +23,16 @@ struct CrsEntryLayout {
   const std::int64_t* chunk_begins;
   std::int64_t nnz;
   std::int64_t row_count;
+
+  template <class Crs, class RowList, class Device>
+  CrsEntryLayout(const Crs& crs, const RowList& first_rows_, const EntryChunks<Device>& chunks)
+      : values(crs.values.data()),
+        entries(crs.graph.entries.data()),
+        row_map(crs.graph.row_map.data()),
+        first_rows(first_rows_.data()),
+        chunk_begins(chunks.chunk_begins.extent(0) > 0 ? chunks.chunk_begins.data() : nullptr),
+        nnz(static_cast<std::int64_t>(crs.nnz())),
+        row_count(static_cast<std::int64_t>(crs.numRows())) {}
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t begin_of(std::int64_t row) const {
     return static_cast<std::int64_t>(row_map[row]);

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
 #include <KokkosSparse_CrsMatrix.hpp>
-#include <string>
-#include <vector>
 
 #include "filigree/core/convert_options.hpp"
 #include "filigree/core/matrix_base.hpp"
