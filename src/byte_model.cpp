@@ -363,7 +363,6 @@ Prediction ByteModel::predict(const JdsOptions&) const {
 /// The ELL part that a rule chooses. bytes(part) is the size of the hybrid matrix with an ELL part.
 template <class Bytes>
 ByteModel::EllPart ByteModel::ell_part(HybridWidth rule, std::int64_t width, const Bytes& bytes) const {
-  Impl::check_hybrid_width("Filigree::ByteModel::predict", rule, width);
   const std::vector<std::int64_t>& reaching = m_statistics.rows_reaching;
   std::vector<double> beyond(reaching.size() - 1);
   beyond[0] = m_nnz;
@@ -382,7 +381,7 @@ ByteModel::EllPart ByteModel::ell_part(HybridWidth rule, std::int64_t width, con
     return result;
   };
   const EllPart best = part(Impl::hybrid_width(
-      rule, width, reaching, [&](std::int64_t k) { return bytes(part(k)); },
+      "Filigree::ByteModel::predict", rule, width, reaching, [&](std::int64_t k) { return bytes(part(k)); },
       [&](std::int64_t k) { return part(k).storage_bytes; }));
   // Of the widths beyond the last counted length only the longest row is tried.
   EllPart whole = part(0);
