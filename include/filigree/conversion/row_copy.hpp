@@ -180,8 +180,8 @@ struct CopyValues {
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const { to[i] = from[i]; }
 };
 
-/// refill() for formats that store the entries in the order of the CRS matrix. Not Kokkos::deep_copy,
-/// which fences on hosts in Kokkos 3.4 and is not a named kernel.
+/// refill() for formats that store the entries in the order of the CRS matrix. Not Kokkos::deep_copy, which
+/// fences on hosts in Kokkos 3.4 and is not a named kernel.
 template <class ExecutionSpace, class Crs, class Values>
 void copy_values(const ExecutionSpace& exec, const char* format, const Crs& crs, const Values& values) {
   using Copy = CopyValues<typename Values::non_const_value_type>;
