@@ -20,7 +20,7 @@
 // A layout that fill_rows() writes also has:
 //
 //   set_column_at(group, position, column)  sets the column at a position
-//   fill_batch                  (constexpr) slots that a lane of a GPU loads before it stores them: 1, 2, 4, 8
+//   fill_batch                  (constexpr) slots that a GPU lane loads before it stores them: 1, 2, 4 or 8
 #pragma once
 
 #include "filigree/core/binary_search.hpp"
