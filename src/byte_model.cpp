@@ -351,7 +351,6 @@ Prediction ByteModel::predict(const JdsOptions&) const {
 /// time for the excess entries. bytes(part) is the size of the hybrid matrix with an ELL part.
 template <class Options, class Bytes>
 Prediction ByteModel::predict_ell_part(const Options& options, const Bytes& bytes, EllPart& part) const {
-  Impl::check_hybrid_width("Filigree::ByteModel::predict", options.width_rule, options.width);
   const std::vector<std::int64_t>& reaching = m_statistics.rows_reaching;
   std::vector<double> beyond(reaching.size() - 1);
   beyond[0] = m_nnz;
@@ -369,7 +368,7 @@ Prediction ByteModel::predict_ell_part(const Options& options, const Bytes& byte
     return part_of(static_cast<double>(k), beyond[at], static_cast<double>(reaching[is_last ? at : at + 1]));
   };
   part = part_of_width(Impl::hybrid_width(
-      options.width_rule, options.width, reaching, [&](std::int64_t k) { return bytes(part_of_width(k)); },
+      "Filigree::ByteModel::predict", options.width_rule, options.width, reaching, [&](std::int64_t k) { return bytes(part_of_width(k)); },
       [&](std::int64_t k) { return part_of_width(k).storage_bytes; }));
   // Of the widths beyond the last counted length only the longest row is tried.
   const EllPart whole = part_of(m_longest_row, 0, 0);

@@ -1,31 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <type_traits>
-
-#include "filigree/conversion/check_crs.hpp"
-#include "filigree/core/convert_options.hpp"
-#include "filigree/core/error.hpp"
+#include "filigree/conversion/dense_copy.hpp"
+#include "filigree/conversion/row_copy.hpp"
 #include "filigree/core/matrix_traits.hpp"
-#include "filigree/core/region.hpp"
 #include "filigree/formats.hpp"
 
 namespace Filigree {
 namespace Impl {
 
-/// The first row in which the patterns of A and of a CRS matrix differ. If they agree, a number that is not
-/// less than the number of rows. Fences exec. Formats that share their Views with a CRS matrix overload this
-/// function and the next two.
+/// The kernels that copy between a CRS matrix and a layout, or the elements of a dense format.
+template <class ExecutionSpace, class Layout, class SizeType>
+using CrsCopy = std::conditional_t<Layout::is_dense, DenseCopy<Layout, SizeType>,
+                                   RowCopy<ExecutionSpace, Layout, SizeType>>;
+
+/// A row in which the patterns of A and of a CRS matrix differ: the first of a different length, or else the
+/// first with other columns. If the patterns agree, a number that is not less than the number of rows. Fences
+/// exec. Formats that share their Views with a CRS matrix overload this function and the next two.
 template <class ExecutionSpace, class Matrix, class Crs>
 std::int64_t first_different_row(const ExecutionSpace& exec, const Matrix& A, const Crs& crs) {
   return with_layout(exec, A, [&](const auto& layout) {
-    constexpr const char* format = MatrixTraits<Matrix>::name();
-    if constexpr (std::decay_t<decltype(layout)>::is_dense)
-      return first_different_row_of_dense(exec, format, layout, crs);
-    else
-      return first_different_row_of(exec, format, layout, crs);
+    using Layout = std::decay_t<decltype(layout)>;
+    using Copy = CrsCopy<ExecutionSpace, Layout, typename Crs::non_const_size_type>;
+    const std::int64_t rows = MatrixTraits<Matrix>::num_rows(A);
+    const Copy copy(layout, crs);
+    const auto find = [&](auto tag, std::int64_t calls) {
+      return find_first<decltype(tag)>(exec, "compare_pattern", MatrixTraits<Matrix>::name(), calls, copy);
+    };
+    if constexpr (Layout::is_dense) {
+      return find(typename Copy::Compare(), rows);
+    } else {
+      const std::int64_t row = find(typename Copy::CompareLengths(), copy.count_calls(rows));
+      return row < rows ? row : find(typename Copy::CompareColumns(), copy.extract_calls(rows));
+    }
   });
 }
 
@@ -34,25 +41,29 @@ template <class ExecutionSpace, class Matrix, class Crs>
 void refill_from_crs(const ExecutionSpace& exec, const Matrix& A, const Crs& crs) {
   with_layout(exec, A, [&](const auto& layout) {
     constexpr const char* format = MatrixTraits<Matrix>::name();
-    if constexpr (std::decay_t<decltype(layout)>::is_dense)
+    using Layout = std::decay_t<decltype(layout)>;
+    using Copy = RowCopy<ExecutionSpace, Layout, typename Crs::non_const_size_type>;
+    if constexpr (Layout::is_dense)
       fill_dense(exec, "refill", format, layout, crs);
     else
-      refill_rows(exec, format, layout, crs);
+      for_each_strip<typename Copy::Refill>(exec, "refill", format, layout.slots(), Copy(layout, crs));
   });
 }
 
-/// The entries of A as a CRS matrix. Fences exec.
+/// The entries of A as a new CRS matrix. A dense format leaves out zeros; other formats give each row its
+/// entries in the order of the CRS matrix that was converted. Fences exec.
 template <class Crs, class ExecutionSpace, class Matrix>
 Crs convert_to_crs(const ExecutionSpace& exec, const Matrix& A) {
   using Traits = MatrixTraits<Matrix>;
   using ordinal_type = typename Crs::non_const_ordinal_type;
-  const auto num_rows = static_cast<ordinal_type>(Traits::num_rows(A));
-  const auto num_cols = static_cast<ordinal_type>(Traits::num_cols(A));
   return with_layout(exec, A, [&](const auto& layout) {
-    if constexpr (std::decay_t<decltype(layout)>::is_dense)
-      return crs_of_dense<Crs>(exec, Traits::name(), layout, num_rows, num_cols);
-    else
-      return crs_of_rows<Crs>(exec, Traits::name(), layout, num_rows, num_cols);
+    using Layout = std::decay_t<decltype(layout)>;
+    using Copy = CrsCopy<ExecutionSpace, Layout, typename Crs::non_const_size_type>;
+    const std::int64_t rows = Traits::num_rows(A);
+    const Copy copy(layout, Crs());
+    return build_crs<Crs, typename Copy::Count, typename Copy::Extract>(
+        exec, Traits::name(), static_cast<ordinal_type>(rows), static_cast<ordinal_type>(Traits::num_cols(A)),
+        copy, copy.count_calls(rows), copy.extract_calls(rows));
   });
 }
 
@@ -96,14 +107,6 @@ convert(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>
   return result;
 }
 
-/// convert<Format>(exec, crs, options) on the default instance of the execution space of crs.
-template <template <class, class, class, class, class> class Format, class S, class O, class D, class M,
-          class Z>
-auto convert(const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
-             const convert_options_t<Format, KokkosSparse::CrsMatrix<S, O, D, M, Z>>& options = {}) {
-  return convert<Format>(typename KokkosSparse::CrsMatrix<S, O, D, M, Z>::execution_space(), crs, options);
-}
-
 /// Converts a COO matrix to another format, with the options of the conversion from CRS. It first makes a CRS
 /// matrix that shares the values and columns of coo. The row map of that matrix takes rows + 1 offsets while
 /// the conversion runs. Fences exec.
@@ -117,12 +120,13 @@ auto convert(const ExecutionSpace& exec, const CooMatrix<S, O, D, M, Z>& coo,
   return result;
 }
 
-/// convert<Format>(exec, coo, options) on the default instance of the execution space of coo.
-template <template <class, class, class, class, class> class Format, class S, class O, class D, class M,
+/// convert<Format>(exec, A, options) for a CRS or COO matrix, on the default instance of its execution space.
+template <template <class, class, class, class, class> class Format,
+          template <class, class, class, class, class> class Matrix, class S, class O, class D, class M,
           class Z>
-auto convert(const CooMatrix<S, O, D, M, Z>& coo,
+auto convert(const Matrix<S, O, D, M, Z>& A,
              const convert_options_t<Format, KokkosSparse::CrsMatrix<S, O, D, void, Z>>& options = {}) {
-  return convert<Format>(typename CooMatrix<S, O, D, M, Z>::execution_space(), coo, options);
+  return convert<Format>(typename Matrix<S, O, D, M, Z>::execution_space(), A, options);
 }
 
 /// Converts a matrix of any format to CRS, on the device. For CrsMatrix and WrappedCrsMatrix the result
@@ -165,12 +169,11 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> refill(
   Impl::ScopedRegion region(region_name);
   Impl::check_crs(exec, "Filigree::refill", crs, options.check_pattern);
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
-  const std::int64_t columns = static_cast<std::int64_t>(crs.numCols());
-  if (Traits::num_rows(A) != rows || Traits::num_cols(A) != columns ||
+  if (Traits::num_rows(A) != rows || Traits::num_cols(A) != static_cast<std::int64_t>(crs.numCols()) ||
       (Traits::counts_nnz && Traits::nnz(A) != static_cast<std::int64_t>(crs.nnz())))
     Impl::fail<std::invalid_argument>(
         "Filigree::refill: A is ", Traits::num_rows(A), " x ", Traits::num_cols(A), " with ", Traits::nnz(A),
-        " entries, and the CRS matrix is ", rows, " x ", columns, " with ", crs.nnz(),
+        " entries, and the CRS matrix is ", rows, " x ", crs.numCols(), " with ", crs.nnz(),
         "; it must have the pattern of the matrix that A was converted from.");
   if (rows == 0) return;
   if (options.check_pattern) {

@@ -74,7 +74,7 @@ Crs random_matrix(std::int64_t rows, std::int64_t columns, const Length& length)
   using Rows = RandomRows<execution_space, Crs, Length>;
   return Filigree::Impl::build_crs<Crs, typename Rows::Count, typename Rows::Fill>(
       execution_space(), "random", static_cast<ordinal>(rows), static_cast<ordinal>(columns),
-      Rows{length, columns});
+      Rows{length, columns}, rows, rows);
 }
 
 }  // namespace FiligreePerf

@@ -57,9 +57,10 @@ Crs repeated(const Crs& crs, std::int64_t times) {
   refuse("columns", static_cast<double>(times) * static_cast<double>(crs.numCols()), most_rows);
   refuse("entries", static_cast<double>(times) * static_cast<double>(crs.nnz()), most_entries);
   using ordinal = typename Crs::non_const_ordinal_type;
+  const auto rows = static_cast<ordinal>(crs.numRows() * times);
   return Filigree::Impl::build_crs<Crs, typename Repeat::Count, typename Repeat::Fill>(
-      execution_space(), "repeated", static_cast<ordinal>(crs.numRows() * times),
-      static_cast<ordinal>(crs.numCols() * times), Repeat{crs});
+      execution_space(), "repeated", rows, static_cast<ordinal>(crs.numCols() * times), Repeat{crs}, rows,
+      rows);
 }
 
 }  // namespace FiligreePerf

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-
 #include "filigree/conversion/check_crs.hpp"
 #include "filigree/core/binary_search.hpp"
 

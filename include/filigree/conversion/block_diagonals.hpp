@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-
 #include "filigree/conversion/crs_views.hpp"
-#include "filigree/core/integer.hpp"
 #include "filigree/core/launch.hpp"
 #include "filigree/core/region.hpp"
 
@@ -13,9 +10,8 @@ namespace Filigree::Impl {
 /// The kernels that find the block diagonals with an entry. Mark sets the flag of each such diagonal, Count
 /// counts the flags that are set, and List writes the offsets of their diagonals in ascending order. Flag j
 /// belongs to the diagonal with offset j - (block rows - 1).
-template <class ExecutionSpace, class Views, class Ordinal>
+template <class Views, class Ordinal>
 struct BlockDiagonalKernels {
-  using execution_space = ExecutionSpace;
   using value_type = std::int64_t;
   struct Mark {};
   struct Count {};
@@ -54,10 +50,9 @@ struct BlockDiagonalKernels {
 
 /// The block diagonals of a CRS matrix that have an entry. A caller sets kernels.offsets and runs List over
 /// the candidates to get their offsets.
-template <class ExecutionSpace, class Crs>
+template <class Crs>
 struct FoundDiagonals {
-  using kernels_type =
-      BlockDiagonalKernels<ExecutionSpace, crs_views_t<Crs>, typename Crs::non_const_ordinal_type>;
+  using kernels_type = BlockDiagonalKernels<crs_views_t<Crs>, typename Crs::non_const_ordinal_type>;
   Kokkos::View<int*, typename Crs::device_type> flags;
   kernels_type kernels;
   std::int64_t candidates;  ///< diagonals of a full matrix
@@ -67,31 +62,28 @@ struct FoundDiagonals {
 /// Finds the block diagonals that have an entry. Fences exec to read their number. Allocates 4 bytes per
 /// block row and block column.
 template <class ExecutionSpace, class Crs>
-FoundDiagonals<ExecutionSpace, Crs> find_diagonals(const ExecutionSpace& exec, const char* format,
-                                                   const Crs& crs, std::int64_t block_size) {
-  using Found = FoundDiagonals<ExecutionSpace, Crs>;
-  using Kernels = typename Found::kernels_type;
+FoundDiagonals<Crs> find_diagonals(const ExecutionSpace& exec, const char* format, const Crs& crs,
+                                   std::int64_t block_size) {
+  using Kernels = typename FoundDiagonals<Crs>::kernels_type;
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
   const std::int64_t nnz = static_cast<std::int64_t>(crs.nnz());
   const std::int64_t block_rows = (rows + block_size - 1) / block_size;
   const std::int64_t block_columns = (static_cast<std::int64_t>(crs.numCols()) + block_size - 1) / block_size;
   const std::int64_t candidates = block_rows > 0 && block_columns > 0 ? block_rows + block_columns - 1 : 0;
-  const decltype(Found::flags) flags(Kokkos::view_alloc(exec, label("flags", format)),
-                                     static_cast<std::size_t>(candidates));
+  const Kokkos::View<int*, typename Crs::device_type> flags(Kokkos::view_alloc(exec, label("flags", format)),
+                                                            static_cast<std::size_t>(candidates));
   // On a GPU about one lane per entry of a mean row, so that neighbouring lanes read neighbours (see
   // docs/performance.md, "Conversion to diagonals: lanes per row").
   int log2_lanes = 0;
   while (runs_on_gpu_v<ExecutionSpace> && log2_lanes < 5 && rows << (log2_lanes + 1) <= nnz)
     ++log2_lanes;
-  Found found{flags,
-              {crs_views_t<Crs>(crs), log2_lanes, block_size, block_rows, flags.data(), nullptr},
-              candidates,
-              0};
+  const Kernels kernels{crs_views_t<Crs>(crs), log2_lanes, block_size, block_rows, flags.data(), nullptr};
+  FoundDiagonals<Crs> found{flags, kernels, candidates, 0};
   if (candidates > 0) {
     Kokkos::parallel_for(label("mark_diagonals", format),
-                         row_range<typename Kernels::Mark>(exec, rows << log2_lanes), found.kernels);
+                         row_range<typename Kernels::Mark>(exec, rows << log2_lanes), kernels);
     Kokkos::parallel_reduce(label("count_diagonals", format),
-                            row_range<typename Kernels::Count>(exec, candidates), found.kernels, found.count);
+                            row_range<typename Kernels::Count>(exec, candidates), kernels, found.count);
   }
   exec.fence();
   return found;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <string>
-
 #include <KokkosSparse_CrsMatrix.hpp>
 
 #include "filigree/core/launch.hpp"
@@ -13,9 +11,8 @@ namespace Filigree::Impl {
 /// Replaces each element by the sum of all elements before it, for a parallel_scan over them. It turns the
 /// row lengths of a matrix into its row map. Not Kokkos::Experimental::exclusive_scan, which is missing
 /// before Kokkos 3.6, allocates and fences; this is one parallel_scan.
-template <class ExecutionSpace, class SizeType>
+template <class SizeType>
 struct ExclusiveSum {
-  using execution_space = ExecutionSpace;
   using value_type = SizeType;
   SizeType* data;
 
@@ -31,41 +28,30 @@ struct ExclusiveSum {
 ///
 /// Tagged CountTag, it is called with 0 to counts - 1 and writes the length of each row to crs_row_map[row].
 /// Tagged FillTag, it is called with 0 to fills - 1 and writes the entries of all rows to crs_entries and
-/// crs_values. By then crs_row_map holds the row map. Neither range needs to be the range of the rows. Fences
-/// exec to read the number of entries.
+/// crs_values. By then crs_row_map holds the row map. Fences exec to read the number of entries.
 template <class Crs, class CountTag, class FillTag, class ExecutionSpace, class Work>
 Crs build_crs(const ExecutionSpace& exec, const char* format, typename Crs::non_const_ordinal_type rows,
               typename Crs::non_const_ordinal_type columns, Work work, std::int64_t counts,
               std::int64_t fills) {
   using size_type = typename Crs::non_const_size_type;
-  using row_map_type = typename Crs::row_map_type::non_const_type;
-  using entries_type = typename Crs::index_type::non_const_type;
-  using values_type = typename Crs::values_type::non_const_type;
-
-  row_map_type row_map(Kokkos::view_alloc(exec, label("row_map", format)),
-                       static_cast<std::size_t>(rows) + 1);
+  typename Crs::row_map_type::non_const_type row_map(Kokkos::view_alloc(exec, label("row_map", format)),
+                                                     static_cast<std::size_t>(rows) + 1);
   work.crs_row_map = row_map.data();
   Kokkos::parallel_for(label("count", format), row_range<CountTag>(exec, counts), work);
   Kokkos::parallel_scan(label("row_map", format), row_range<void>(exec, static_cast<std::int64_t>(rows) + 1),
-                        ExclusiveSum<ExecutionSpace, size_type>{row_map.data()});
+                        ExclusiveSum<size_type>{row_map.data()});
   size_type nnz = 0;
   exec.fence();
   Kokkos::deep_copy(nnz, Kokkos::subview(row_map, static_cast<std::size_t>(rows)));
 
-  entries_type entries(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("entries", format)), nnz);
-  values_type values(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("values", format)), nnz);
+  typename Crs::index_type::non_const_type entries(
+      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("entries", format)), nnz);
+  typename Crs::values_type::non_const_type values(
+      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("values", format)), nnz);
   work.crs_entries = entries.data();
   work.crs_values = values.data();
   Kokkos::parallel_for(label("fill", format), row_range<FillTag>(exec, fills), work);
   return Crs(label("crs", format), rows, columns, nnz, values, row_map, entries);
-}
-
-/// build_crs for a functor that both kernels call once per row.
-template <class Crs, class CountTag, class FillTag, class ExecutionSpace, class Work>
-Crs build_crs(const ExecutionSpace& exec, const char* format, typename Crs::non_const_ordinal_type rows,
-              typename Crs::non_const_ordinal_type columns, const Work& work) {
-  const auto count = static_cast<std::int64_t>(rows);
-  return build_crs<Crs, CountTag, FillTag>(exec, format, rows, columns, work, count, count);
 }
 
 }  // namespace Filigree::Impl

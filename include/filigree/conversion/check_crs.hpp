@@ -1,26 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <limits>
-#include <string>
 
 #include "filigree/conversion/crs_views.hpp"
 #include "filigree/core/convert_options.hpp"
 #include "filigree/core/error.hpp"
 #include "filigree/core/launch.hpp"
+#include "filigree/core/region.hpp"
 
 namespace Filigree::Impl {
 
-/// Finds the first fault of a CRS matrix, as the minimum of a reduction. A fault in the row map is numbered
+/// What find_first() returns if nothing is found.
+constexpr std::int64_t none_found = std::numeric_limits<std::int64_t>::max();
+
+/// The smallest number that the calls work(0) to work(count - 1) find, as the minimum of a reduction. The
+/// kernel is named "Filigree::<what>[<format>]". Fences exec.
+template <class Tag, class ExecutionSpace, class Work>
+std::int64_t find_first(const ExecutionSpace& exec, const char* what, const char* format, std::int64_t count,
+                        const Work& work) {
+  std::int64_t first = none_found;
+  Kokkos::parallel_reduce(label(what, format), row_range<Tag>(exec, count), work,
+                          Kokkos::Min<std::int64_t>(first));
+  exec.fence();
+  return first;
+}
+
+/// Finds the first fault of a CRS matrix. A fault in the row map is numbered
 /// by its row: the entries of the row end before they begin, or lie outside of the entries of the matrix, or
 /// row 0 does not begin at 0, or the last row does not end at nnz. Entry i with a column outside the matrix
 /// is numbered rows + i.
-template <class ExecutionSpace, class Views>
+template <class Views>
 struct CheckCrs {
-  using execution_space = ExecutionSpace;
-
   Views crs;
   std::int64_t rows;
   std::int64_t columns;
@@ -62,34 +73,28 @@ void check_crs(const ExecutionSpace& exec, const char* function, const Crs& crs,
   const std::int64_t columns = static_cast<std::int64_t>(crs.numCols());
   const std::int64_t entries = static_cast<std::int64_t>(crs.graph.entries.extent(0));
   const std::int64_t row_map = static_cast<std::int64_t>(crs.graph.row_map.extent(0));
-  const std::int64_t values = static_cast<std::int64_t>(crs.values.extent(0));
   if (rows < 0 || columns < 0)
     fail<std::invalid_argument>(function, ": the CRS matrix is ", rows, " x ", columns,
                                 "; it must have no negative extent.");
-  if (values != entries)
-    fail<std::invalid_argument>(function, ": the CRS matrix has ", values, " values and ", entries,
-                                " entries; it must have one value per entry.");
+  if (crs.values.extent(0) != crs.graph.entries.extent(0))
+    fail<std::invalid_argument>(function, ": the CRS matrix has ", crs.values.extent(0), " values and ",
+                                entries, " entries; it must have one value per entry.");
   if (rows == 0 && entries == 0) return;
   if (row_map != rows + 1)
     fail<std::invalid_argument>(function, ": the row map of the CRS matrix has ", row_map, " elements for ",
                                 rows, " rows; it must have ", rows + 1, ".");
   if (!check_content) return;
 
-  using Check = CheckCrs<ExecutionSpace, crs_views_t<Crs>>;
-  const Check check{crs_views_t<Crs>(crs), rows, columns, entries};
-  constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
-  std::int64_t bad = none;
-  Kokkos::parallel_reduce("Filigree::check[crs]", row_range<void>(exec, rows + check.batches()), check,
-                          Kokkos::Min<std::int64_t>(bad));
-  exec.fence();
+  const CheckCrs<crs_views_t<Crs>> check{crs_views_t<Crs>(crs), rows, columns, entries};
+  const std::int64_t bad = find_first<void>(exec, "check", "crs", rows + check.batches(), check);
   // The kernel reads the row map only if there are rows. Without rows the checks below must read it.
-  if (bad == none && rows > 0) return;
-  const std::int64_t first = static_cast<std::int64_t>(read_element(crs.graph.row_map, 0));
-  const std::int64_t last = static_cast<std::int64_t>(read_element(crs.graph.row_map, rows));
+  if (bad == none_found && rows > 0) return;
+  const auto first = read_element(crs.graph.row_map, 0);
+  const auto last = read_element(crs.graph.row_map, static_cast<std::size_t>(rows));
   if (first != 0)
     fail<std::invalid_argument>(function, ": the row map of the CRS matrix starts with ", first,
                                 "; it must start with 0.");
-  if (last != entries)
+  if (static_cast<std::int64_t>(last) != entries)
     fail<std::invalid_argument>(function, ": the row map of the CRS matrix ends with ", last,
                                 "; it must end with its number of entries, ", entries, ".");
   if (bad < rows)

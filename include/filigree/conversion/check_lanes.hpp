@@ -5,20 +5,17 @@
 
 namespace Filigree::Impl {
 
-/// Throws std::invalid_argument unless `lanes`, the option lanes_per_row, is 1, 2, 4, 8, 16 or 32. The
-/// message begins with `function`.
-inline void check_lanes_per_row(const char* function, int lanes) {
-  if (lanes != 1 && lanes != 2 && lanes != 4 && lanes != 8 && lanes != 16 && lanes != 32)
-    fail<std::invalid_argument>(function, ": options.lanes_per_row is ", lanes,
-                                "; it must be 1, 2, 4, 8, 16 or 32.");
+/// Throws std::invalid_argument unless `value`, which the message calls `what`, is a power of two from
+/// `least` to `most`. The message begins with `function`.
+inline void check_power_of_two(const char* function, const char* what, int value, int least, int most) {
+  if (value < least || value > most || (value & (value - 1)) != 0)
+    fail<std::invalid_argument>(function, ": ", what, " is ", value, "; it must be a power of two from ",
+                                least, " to ", most, ".");
 }
 
-/// Throws std::invalid_argument unless `lanes`, which the message calls `what`, is a power of two from 32 to
-/// 1024. The message begins with `function`.
-inline void check_lanes_per_team(const char* function, const char* what, int lanes) {
-  if (lanes < 32 || lanes > 1024 || (lanes & (lanes - 1)) != 0)
-    fail<std::invalid_argument>(function, ": ", what, " is ", lanes,
-                                "; it must be a power of two from 32 to 1024.");
+/// check_power_of_two for the option lanes_per_row.
+inline void check_lanes_per_row(const char* function, int lanes) {
+  check_power_of_two(function, "options.lanes_per_row", lanes, 1, 32);
 }
 
 }  // namespace Filigree::Impl

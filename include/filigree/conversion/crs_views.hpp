@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <KokkosSparse_CrsMatrix.hpp>
 
-#include "filigree/core/kokkos_versions.hpp"
+#include "filigree/core/matrix_base.hpp"
 
 namespace Filigree::Impl {
 
@@ -26,6 +24,7 @@ struct CrsViews {
     return static_cast<std::int64_t>(row_map[row]);
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t end(std::int64_t row) const { return begin(row + 1); }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t length(std::int64_t row) const { return end(row) - begin(row); }
 };
 
 template <class Crs>
@@ -43,9 +42,7 @@ typename View::non_const_value_type read_element(const View& view, std::size_t i
 /// Bytes of the three Views of a CRS matrix.
 template <class Crs>
 double crs_bytes(const Crs& crs) {
-  return static_cast<double>(crs.values.extent(0)) * sizeof(typename Crs::non_const_value_type) +
-         static_cast<double>(crs.graph.entries.extent(0)) * sizeof(typename Crs::non_const_ordinal_type) +
-         static_cast<double>(crs.graph.row_map.extent(0)) * sizeof(typename Crs::non_const_size_type);
+  return static_cast<double>(bytes_of(crs.values, crs.graph.entries, crs.graph.row_map));
 }
 
 }  // namespace Filigree::Impl

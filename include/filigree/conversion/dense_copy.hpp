@@ -18,15 +18,9 @@
 //                             matrix.
 #pragma once
 
-#include <cstdint>
-#include <limits>
-
 #include "filigree/conversion/build_crs.hpp"
 #include "filigree/conversion/check_crs.hpp"
 #include "filigree/core/binary_search.hpp"
-#include "filigree/core/integer.hpp"
-#include "filigree/core/launch.hpp"
-#include "filigree/core/region.hpp"
 
 namespace Filigree::Impl {
 
@@ -63,7 +57,7 @@ struct DenseFill {
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows.count), [&](const int i) {
       const std::int64_t row = rows.first + i;
       if (fill_full_row(team, row)) return;
-      if (fill_sorted_row(team, row) == crs.end(row) - crs.begin(row)) return;
+      if (fill_sorted_row(team, row) == crs.length(row)) return;
       wait(team);
       Kokkos::single(Kokkos::PerThread(team), [&]() { fill_in_any_order(row); });
     });
@@ -85,7 +79,7 @@ struct DenseFill {
   KOKKOS_FORCEINLINE_FUNCTION bool fill_full_row(const member_type& team, const std::int64_t row) const {
     if constexpr (Elements::rows_are_contiguous && launch::gpu) {
       const std::int64_t begin = crs.begin(row);
-      const std::int64_t length = crs.end(row) - begin;
+      const std::int64_t length = crs.length(row);
       if (length != elements.element_count(row)) return false;
       std::int64_t found = 0;
       Kokkos::parallel_reduce(
@@ -168,9 +162,8 @@ struct DenseFill {
 
 /// Compares a CRS matrix with the elements of a dense format, or copies the elements that are not zero to a
 /// CRS matrix. One lane per row.
-template <class ExecutionSpace, class Elements, class SizeType>
+template <class Elements, class SizeType>
 struct DenseCopy {
-  using execution_space = ExecutionSpace;
   using scalar_type = typename Elements::scalar_type;
   using ordinal_type = typename Elements::ordinal_type;
 
@@ -188,11 +181,15 @@ struct DenseCopy {
   template <class Crs>
   DenseCopy(const Elements& elements_, const Crs& crs_) : elements(elements_), crs(crs_) {}
 
+  /// The numbers of calls of Count and of Extract.
+  std::int64_t count_calls(std::int64_t rows) const { return rows; }
+  std::int64_t extract_calls(std::int64_t rows) const { return rows; }
+
   /// Finds the first row in which an entry of the CRS matrix has no element, or an element that is not zero
   /// has no entry.
   KOKKOS_INLINE_FUNCTION void operator()(Compare, const std::int64_t row, std::int64_t& first_bad) const {
     const std::int64_t begin = crs.begin(row);
-    const std::int64_t length = crs.end(row) - begin;
+    const std::int64_t length = crs.length(row);
     bool same = true;
     for (std::int64_t i = 0; same && i < length; ++i)
       same = elements.position(row, static_cast<std::int64_t>(crs.entries[begin + i])) >= 0;
@@ -248,28 +245,6 @@ void fill_dense(const ExecutionSpace& exec, const char* what, const char* format
   const int lanes = Fill::lanes_per_row(static_cast<double>(crs.nnz()) / static_cast<double>(rows));
   Kokkos::parallel_for(label(what, format), launch::policy(exec, rows, launch::team_size, lanes),
                        Fill{elements, crs_views_t<Crs>(crs), rows, lanes, launch::team_size / lanes});
-}
-
-/// The first row in which the patterns differ, or the largest std::int64_t if they are equal. Fences exec.
-template <class ExecutionSpace, class Crs, class Elements>
-std::int64_t first_different_row_of_dense(const ExecutionSpace& exec, const char* format,
-                                          const Elements& elements, const Crs& crs) {
-  using Copy = DenseCopy<ExecutionSpace, Elements, typename Crs::non_const_size_type>;
-  std::int64_t row = std::numeric_limits<std::int64_t>::max();
-  Kokkos::parallel_reduce(label("compare_pattern", format),
-                          row_range<typename Copy::Compare>(exec, static_cast<std::int64_t>(crs.numRows())),
-                          Copy(elements, crs), Kokkos::Min<std::int64_t>(row));
-  exec.fence();
-  return row;
-}
-
-/// A CRS matrix of the elements that are not zero. Fences exec.
-template <class Crs, class ExecutionSpace, class Elements>
-Crs crs_of_dense(const ExecutionSpace& exec, const char* format, const Elements& elements,
-                 typename Crs::non_const_ordinal_type rows, typename Crs::non_const_ordinal_type columns) {
-  using Copy = DenseCopy<ExecutionSpace, Elements, typename Crs::non_const_size_type>;
-  return build_crs<Crs, typename Copy::Count, typename Copy::Extract>(exec, format, rows, columns,
-                                                                      Copy(elements, Crs()));
 }
 
 }  // namespace Filigree::Impl

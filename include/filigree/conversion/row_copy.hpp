@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Conversion, refill and conversion back to CRS for formats that keep each entry of a CRS matrix, in the
-// order of the CRS matrix. Their layouts (product/row_layout.hpp) say where they store the entries.
+// order of the CRS matrix. Their layouts say where they store the entries (see slots.hpp).
 #pragma once
-
-#include <cstdint>
-#include <limits>
 
 #include "filigree/conversion/build_crs.hpp"
 #include "filigree/conversion/check_crs.hpp"
 #include "filigree/conversion/slots.hpp"
-#include "filigree/core/binary_search.hpp"
-#include "filigree/core/integer.hpp"
-#include "filigree/core/launch.hpp"
-#include "filigree/core/region.hpp"
 
 namespace Filigree::Impl {
 
@@ -37,7 +30,6 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_length(const Layout& layout, std::i
 /// and Count run with one lane per stored row.
 template <class ExecutionSpace, class Layout, class SizeType>
 struct RowCopy {
-  using execution_space = ExecutionSpace;
   using scalar_type = typename Layout::scalar_type;
   using ordinal_type = typename Layout::ordinal_type;
 
@@ -58,6 +50,10 @@ struct RowCopy {
   template <class Crs>
   RowCopy(const Layout& layout_, const Crs& crs_) : layout(layout_), crs(crs_) {}
 
+  /// The numbers of calls of Count and of Extract.
+  std::int64_t count_calls(std::int64_t) const { return layout.stored_row_count(); }
+  std::int64_t extract_calls(std::int64_t) const { return SlotStrip<ExecutionSpace>::strips(layout.slots()); }
+
   /// Moves along the slots of a strip. It keeps what it loaded for a group and a row as long as the next slot
   /// is in the same group or row.
   struct Cursor {
@@ -70,9 +66,6 @@ struct RowCopy {
     std::int64_t length = 0;
     std::int64_t position = 0;    ///< index of the slot in the arrays of the format
     std::int64_t crs_entry = -1;  ///< the entry of the CRS matrix that the slot holds, or -1 for padding
-
-    KOKKOS_FORCEINLINE_FUNCTION Cursor(const Layout& layout_, const SizeType* row_map_)
-        : layout(layout_), row_map(row_map_) {}
 
     /// Returns whether anything is stored in the slot.
     KOKKOS_FORCEINLINE_FUNCTION bool move_to(std::int64_t slot) {
@@ -94,7 +87,7 @@ struct RowCopy {
   template <class Visit>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_slot(const SizeType* row_map, std::int64_t strip,
                                                  const Visit& visit) const {
-    Cursor cursor(layout, row_map);
+    Cursor cursor{layout, row_map};
     SlotStrip<ExecutionSpace>::for_each(strip, layout.slots(), [&](std::int64_t slot) {
       if (cursor.move_to(slot)) visit(cursor);
     });
@@ -108,7 +101,7 @@ struct RowCopy {
     constexpr int batch = slots::gpu ? Layout::fill_batch : 1;
     static_assert(slots::count % batch == 0, "fill_batch must divide the number of slots of a strip.");
     const std::int64_t slot_count = layout.slots();
-    Cursor cursor(layout, crs.row_map);
+    Cursor cursor{layout, crs.row_map};
     for (int first = 0; first < slots::count && slots::slot(strip, first) < slot_count; first += batch) {
       bool stored[batch];
       std::int64_t positions[batch];
@@ -143,8 +136,7 @@ struct RowCopy {
   KOKKOS_INLINE_FUNCTION void operator()(CompareLengths, const std::int64_t i,
                                          std::int64_t& first_bad) const {
     const std::int64_t row = layout.matrix_row(i);
-    if (row >= 0 && row < first_bad && crs.end(row) - crs.begin(row) != row_length(layout, i))
-      first_bad = row;
+    if (row >= 0 && row < first_bad && crs.length(row) != row_length(layout, i)) first_bad = row;
   }
 
   /// Requires that all row lengths agree.
@@ -179,62 +171,23 @@ void fill_rows(const ExecutionSpace& exec, const char* format, const Layout& lay
   for_each_strip<typename Copy::Fill>(exec, "convert", format, layout.slots(), Copy(layout, crs));
 }
 
-/// The first row whose length in the layout and in crs differs. If all lengths agree, the first row whose
-/// columns differ. If the patterns agree, the largest std::int64_t. Fences exec.
-template <class ExecutionSpace, class Crs, class Layout>
-std::int64_t first_different_row_of(const ExecutionSpace& exec, const char* format, const Layout& layout,
-                                    const Crs& crs) {
-  using Copy = RowCopy<ExecutionSpace, Layout, typename Crs::non_const_size_type>;
-  const std::int64_t none = std::numeric_limits<std::int64_t>::max();
-  std::int64_t row = none;
-  const auto compare = [&](auto tag, std::int64_t count) {
-    Kokkos::parallel_reduce(label("compare_pattern", format), row_range<decltype(tag)>(exec, count),
-                            Copy(layout, crs), Kokkos::Min<std::int64_t>(row));
-    exec.fence();
-  };
-  compare(typename Copy::CompareLengths(), layout.stored_row_count());
-  if (row == none)
-    compare(typename Copy::CompareColumns(), SlotStrip<ExecutionSpace>::strips(layout.slots()));
-  return row;
-}
-
-/// Overwrites the values of a matrix by the values of crs, which has the same pattern. One kernel.
-template <class ExecutionSpace, class Crs, class Layout>
-void refill_rows(const ExecutionSpace& exec, const char* format, const Layout& layout, const Crs& crs) {
-  using Copy = RowCopy<ExecutionSpace, Layout, typename Crs::non_const_size_type>;
-  for_each_strip<typename Copy::Refill>(exec, "refill", format, layout.slots(), Copy(layout, crs));
-}
-
 /// Copies one array to another.
-template <class ExecutionSpace, class Scalar>
+template <class Scalar>
 struct CopyValues {
-  using execution_space = ExecutionSpace;
   const Scalar* from;
   Scalar* to;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const { to[i] = from[i]; }
 };
 
-/// refill_rows for formats that store the entries in the order of the CRS matrix. Not Kokkos::deep_copy,
-/// which fences on hosts in Kokkos 3.4 and is not a named kernel.
+/// refill() for formats that store the entries in the order of the CRS matrix. Not Kokkos::deep_copy, which
+/// fences on hosts in Kokkos 3.4 and is not a named kernel.
 template <class ExecutionSpace, class Crs, class Values>
 void copy_values(const ExecutionSpace& exec, const char* format, const Crs& crs, const Values& values) {
-  using Copy = CopyValues<ExecutionSpace, typename Values::non_const_value_type>;
+  using Copy = CopyValues<typename Values::non_const_value_type>;
   Kokkos::parallel_for(label("refill", format),
                        row_range<void>(exec, static_cast<std::int64_t>(values.extent(0))),
                        Copy{crs.values.data(), values.data()});
-}
-
-/// A new CRS matrix with the entries that a layout stores. Each row has its entries in the order of the CRS
-/// matrix that was converted. Fences exec.
-template <class Crs, class ExecutionSpace, class Layout>
-Crs crs_of_rows(const ExecutionSpace& exec, const char* format, const Layout& layout,
-                typename Crs::non_const_ordinal_type num_rows,
-                typename Crs::non_const_ordinal_type num_cols) {
-  using Copy = RowCopy<ExecutionSpace, Layout, typename Crs::non_const_size_type>;
-  return build_crs<Crs, typename Copy::Count, typename Copy::Extract>(
-      exec, format, num_rows, num_cols, Copy(layout, Crs()), layout.stored_row_count(),
-      SlotStrip<ExecutionSpace>::strips(layout.slots()));
 }
 
 }  // namespace Filigree::Impl

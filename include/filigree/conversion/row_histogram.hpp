@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <vector>
 
 #include "filigree/conversion/row_lengths.hpp"
@@ -74,9 +72,8 @@ struct CountRowLengths {
       else
         Kokkos::atomic_add(histogram + length, static_cast<std::int64_t>(times));
     };
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](const int i) {
-      lengths_of_lane.count(crs.end(first + i) - crs.begin(first + i), flush);
-    });
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count),
+                         [&](const int i) { lengths_of_lane.count(crs.length(first + i), flush); });
     lengths_of_lane.finish(flush);
     team.team_barrier();
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, in_scratch), [&](const int bin) {

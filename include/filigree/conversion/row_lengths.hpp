@@ -3,23 +3,19 @@
 // The row lengths of a CRS matrix, from which formats take their widths.
 #pragma once
 
-#include <cstdint>
 #include <ostream>
 
 #include "filigree/conversion/check_crs.hpp"
-#include "filigree/core/launch.hpp"
-#include "filigree/core/region.hpp"
 
 namespace Filigree::Impl {
 
 /// The length of the longest row, as a maximum over the rows.
-template <class ExecutionSpace, class Views>
+template <class Views>
 struct LongestRow {
-  using execution_space = ExecutionSpace;
   Views crs;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t row, std::int64_t& longest) const {
-    const std::int64_t length = crs.end(row) - crs.begin(row);
+    const std::int64_t length = crs.length(row);
     if (length > longest) longest = length;
   }
 };
@@ -28,11 +24,11 @@ struct LongestRow {
 template <class ExecutionSpace, class Crs>
 std::int64_t longest_row(const ExecutionSpace& exec, const char* format, const Crs& crs) {
   using Views = crs_views_t<Crs>;
+  const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
   std::int64_t longest = 0;
-  if (crs.numRows() > 0)
-    Kokkos::parallel_reduce(
-        label("longest_row", format), row_range<void>(exec, static_cast<std::int64_t>(crs.numRows())),
-        LongestRow<ExecutionSpace, Views>{Views(crs)}, Kokkos::Max<std::int64_t>(longest));
+  if (rows > 0)
+    Kokkos::parallel_reduce(label("longest_row", format), row_range<void>(exec, rows),
+                            LongestRow<Views>{Views(crs)}, Kokkos::Max<std::int64_t>(longest));
   exec.fence();
   return longest;
 }
@@ -44,14 +40,14 @@ void explain_longest_row(std::ostream& why, const Crs& crs, std::int64_t longest
       << static_cast<double>(crs.nnz()) / static_cast<double>(crs.numRows());
 }
 
-template <class ExecutionSpace, class Views, class Ordinal>
+/// Writes the length of each row to lengths.
+template <class Views, class Length>
 struct CopyRowLength {
-  using execution_space = ExecutionSpace;
   Views crs;
-  Ordinal* lengths;
+  Length* lengths;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t row) const {
-    lengths[row] = static_cast<Ordinal>(crs.end(row) - crs.begin(row));
+    lengths[row] = static_cast<Length>(crs.length(row));
   }
 };
 
@@ -59,11 +55,10 @@ struct CopyRowLength {
 template <class ExecutionSpace, class Crs, class Lengths>
 void copy_row_lengths(const ExecutionSpace& exec, const char* format, const Crs& crs,
                       const Lengths& lengths) {
-  using Views = crs_views_t<Crs>;
-  using Ordinal = typename Lengths::non_const_value_type;
+  using Copy = CopyRowLength<crs_views_t<Crs>, typename Lengths::non_const_value_type>;
   Kokkos::parallel_for(label("row_lengths", format),
                        row_range<void>(exec, static_cast<std::int64_t>(lengths.extent(0))),
-                       CopyRowLength<ExecutionSpace, Views, Ordinal>{Views(crs), lengths.data()});
+                       Copy{crs_views_t<Crs>(crs), lengths.data()});
 }
 
 }  // namespace Filigree::Impl

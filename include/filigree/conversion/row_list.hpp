@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-
 #include "filigree/conversion/check_crs.hpp"
 #include "filigree/core/allocate_view.hpp"
-#include "filigree/core/launch.hpp"
-#include "filigree/core/region.hpp"
 
 namespace Filigree::Impl {
 
 /// Counts or lists the rows that have at least `least` and at most `most` entries.
-template <class ExecutionSpace, class Views, class Ordinal>
+template <class Views, class Ordinal>
 struct ListRows {
-  using execution_space = ExecutionSpace;
   using value_type = std::int64_t;
   struct Count {};
   struct List {};
@@ -24,8 +19,7 @@ struct ListRows {
   Ordinal* list;
 
   KOKKOS_FORCEINLINE_FUNCTION bool listed(std::int64_t row) const {
-    const std::int64_t length = crs.end(row) - crs.begin(row);
-    return length >= least && length <= most;
+    return crs.length(row) >= least && crs.length(row) <= most;
   }
   KOKKOS_INLINE_FUNCTION void operator()(Count, const std::int64_t row, std::int64_t& count) const {
     if (listed(row)) ++count;
@@ -42,7 +36,7 @@ struct ListRows {
 template <class ExecutionSpace, class Crs>
 std::int64_t count_rows(const ExecutionSpace& exec, const char* format, const Crs& crs, std::int64_t least,
                         std::int64_t most) {
-  using Work = ListRows<ExecutionSpace, crs_views_t<Crs>, typename Crs::non_const_ordinal_type>;
+  using Work = ListRows<crs_views_t<Crs>, typename Crs::non_const_ordinal_type>;
   std::int64_t count = 0;
   Kokkos::parallel_reduce(label("count_rows", format),
                           row_range<typename Work::Count>(exec, static_cast<std::int64_t>(crs.numRows())),
@@ -56,7 +50,7 @@ std::int64_t count_rows(const ExecutionSpace& exec, const char* format, const Cr
 template <class ExecutionSpace, class Crs, class Ordinal>
 void list_rows(const ExecutionSpace& exec, const char* format, const Crs& crs, std::int64_t least,
                std::int64_t most, Ordinal* list) {
-  using Work = ListRows<ExecutionSpace, crs_views_t<Crs>, Ordinal>;
+  using Work = ListRows<crs_views_t<Crs>, Ordinal>;
   Kokkos::parallel_scan(label("list_rows", format),
                         row_range<typename Work::List>(exec, static_cast<std::int64_t>(crs.numRows())),
                         Work{crs_views_t<Crs>(crs), least, most, list});

@@ -1,17 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How the copy kernels divide the stored elements of a matrix among lanes.
+// How the copy kernels (row_copy.hpp) divide the stored elements of a matrix among lanes.
 //
 // A slot is a numbered storage element that holds an entry or padding. A lane copies a strip of a few slots
 // instead of a row. So long rows cost no more than short rows, and neighbouring lanes access neighbouring
-// memory.
+// memory. Slots with consecutive numbers are mostly neighbours in memory. A slot group is a range of
+// consecutive slots: those of one slice, of jagged diagonals or of one row. A lane looks up a group once and
+// keeps what it found for its next slots.
 //
-// Slots with consecutive numbers are mostly neighbours in memory. A slot group is a range of consecutive
-// slots: those of one slice, of jagged diagonals or of one row. A lane looks up a group once and keeps what
-// it found for its next slots.
+// For conversions a layout (product/row_layout.hpp) has these members besides those for products:
+//
+//   slots()                     number of slots
+//   group(slot, from)           the SlotGroup of a slot. `from` is the number of the lane's last group, or 0;
+//                               the lane goes through its slots in ascending order.
+//   entry(group, slot)          the SlotEntry of a slot: what it holds, and its position
+//   value_at(position)          a reference to the value at a position
+//   column_at(group, position)  the column at a position, -1 for padding
+//
+// A layout that fill_rows() writes also has:
+//
+//   set_column_at(group, position, column)  sets the column at a position
+//   fill_batch                  (constexpr) slots that a GPU lane loads before it stores them: 1, 2, 4 or 8
 #pragma once
-
-#include <cstdint>
 
 #include "filigree/core/binary_search.hpp"
 #include "filigree/core/launch.hpp"
@@ -35,10 +45,38 @@ struct SlotEntry {
   std::int64_t position;  ///< index of the slot in the arrays of the format
 };
 
-/// The group of a slot. Group g holds the slots begin_of(g) to begin_of(g + 1) - 1, for g from 0 to count
-/// - 1. The result must be `low` or a later group: pass the group of the lane's last slot, or 0 if there is
-/// none. After a last slot the search begins with the groups next to it (see docs/performance.md, "Search for
-/// the group of a slot").
+/// Base of layouts: the members that most of them have in common. A layout that differs hides a member by its
+/// own. Layout is the derived class. The functions for positions use its arrays `values` and `entries`.
+template <class Layout, class Scalar, class Ordinal>
+struct RowLayout {
+  using scalar_type = Scalar;
+  using ordinal_type = Ordinal;
+  static constexpr bool is_dense = false;
+  static constexpr bool padded = false;
+  static constexpr bool has_lanes = false;
+  static constexpr bool has_tiles = true;
+  static constexpr bool has_excess = false;
+  static constexpr int fill_batch = 4;
+
+  KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t, std::int64_t most) const { return most; }
+
+  KOKKOS_FORCEINLINE_FUNCTION const Layout& derived() const { return static_cast<const Layout&>(*this); }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar& value_at(std::int64_t position) const {
+    return derived().values[position];
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_at(const SlotGroup&, std::int64_t position) const {
+    return static_cast<std::int64_t>(derived().entries[position]);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void set_column_at(const SlotGroup&, std::int64_t position,
+                                                 std::int64_t column) const {
+    derived().entries[position] = static_cast<Ordinal>(column);
+  }
+};
+
+/// The group of a slot. Group g has the slots begin_of(g) to begin_of(g + 1) - 1, for g from 0 to count - 1.
+/// The result must be `low` or a later group: pass the group of the lane's last slot, or 0. The search begins
+/// with the groups next to it (see docs/performance.md, "Search for the group of a slot").
 template <class BeginOf>
 KOKKOS_FORCEINLINE_FUNCTION SlotGroup find_group(std::int64_t low, std::int64_t count, std::int64_t slot,
                                                  const BeginOf& begin_of) {

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
 #include <limits>
 
 #include "filigree/conversion/check_crs.hpp"
 #include "filigree/conversion/stable_sort.hpp"
-#include "filigree/core/allocate_view.hpp"
-#include "filigree/core/launch.hpp"
 
 #if FILIGREE_KOKKOS_SORTS_IN_TEAMS
 #include <Kokkos_NestedSort.hpp>
@@ -19,17 +16,15 @@ namespace Filigree::Impl {
 
 /// Writes the sort keys of all rows: ascending keys order the rows window by window, and within a window by
 /// descending length.
-template <class ExecutionSpace, class Views>
+template <class Views>
 struct RowKeys {
-  using execution_space = ExecutionSpace;
   Views crs;
   std::int64_t window;
   std::int64_t longest;
   std::uint64_t* keys;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t row) const {
-    const std::int64_t shorter = longest - (crs.end(row) - crs.begin(row));
-    keys[row] = static_cast<std::uint64_t>(row / window * (longest + 1) + shorter);
+    keys[row] = static_cast<std::uint64_t>(row / window * (longest + 1) + longest - crs.length(row));
   }
 };
 
@@ -74,8 +69,8 @@ struct SortWindows {
     const int count = static_cast<int>(rows - first < window ? rows - first : window);
     const keys_type keys(team.team_scratch(0), static_cast<std::size_t>(count));
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](const int i) {
-      const std::int64_t shorter = longest - (crs.end(first + i) - crs.begin(first + i));
-      keys(i) = (static_cast<std::uint64_t>(shorter) << row_bits) | static_cast<std::uint64_t>(i);
+      const auto shorter = static_cast<std::uint64_t>(longest - crs.length(first + i));
+      keys(i) = (shorter << row_bits) | static_cast<std::uint64_t>(i);
     });
     sort_in_team(team, keys);
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](const int i) {
@@ -100,9 +95,8 @@ OrderView rows_by_length(const ExecutionSpace& exec, const char* format, const C
   if (window <= Windows::largest_window && windows <= std::numeric_limits<int>::max()) {
     const auto order = allocate_view<OrderView>(exec, "order", format, rows);
     typename Windows::policy_type policy(exec, static_cast<int>(windows), Windows::lanes, 1);
-    policy.set_scratch_size(
-        0,
-        Kokkos::PerTeam(static_cast<int>(Windows::keys_type::shmem_size(static_cast<std::size_t>(window)))));
+    const auto scratch_bytes = Windows::keys_type::shmem_size(static_cast<std::size_t>(window));
+    policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch_bytes)));
     Kokkos::parallel_for(label("sort_windows", format), policy,
                          Windows{Views(crs), rows, window, longest, order.data()});
     return order;
@@ -110,7 +104,7 @@ OrderView rows_by_length(const ExecutionSpace& exec, const char* format, const C
   const auto keys = allocate_view<Kokkos::View<std::uint64_t*, typename OrderView::device_type>>(
       exec, "keys", format, rows);
   Kokkos::parallel_for(label("keys", format), row_range<void>(exec, rows),
-                       RowKeys<ExecutionSpace, Views>{Views(crs), window, longest, keys.data()});
+                       RowKeys<Views>{Views(crs), window, longest, keys.data()});
   return stable_order<Ordinal>(exec, format, keys,
                                static_cast<std::uint64_t>((rows - 1) / window * (longest + 1) + longest));
 }

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-#include <string>
 #include <utility>
 
 #include "filigree/core/allocate_view.hpp"
 #include "filigree/core/launch.hpp"
-#include "filigree/core/region.hpp"
 
 namespace Filigree::Impl {
 
 /// One pass of a binary radix sort: moves the elements whose key has a 0 at `bit` before the elements whose
 /// key has a 1 there, and keeps the order within both groups.
-template <class ExecutionSpace, class Index>
+template <class Index>
 struct SplitByBit {
-  using execution_space = ExecutionSpace;
   using value_type = std::int64_t;
   struct CountZeros {};
   struct Move {};
@@ -45,9 +41,8 @@ struct SplitByBit {
 };
 
 /// Writes 0, 1, 2, ... to order.
-template <class ExecutionSpace, class Index>
+template <class Index>
 struct CountUp {
-  using execution_space = ExecutionSpace;
   Index* order;
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const { order[i] = static_cast<Index>(i); }
 };
@@ -61,16 +56,15 @@ struct CountUp {
 template <class Index, class ExecutionSpace, class KeyView>
 auto stable_order(const ExecutionSpace& exec, const char* format, KeyView keys, std::uint64_t largest) {
   using device_type = typename KeyView::device_type;
-  using Split = SplitByBit<ExecutionSpace, Index>;
-  const std::int64_t count = static_cast<std::int64_t>(keys.extent(0));
   using order_type = Kokkos::View<Index*, device_type>;
+  using Split = SplitByBit<Index>;
+  const std::int64_t count = static_cast<std::int64_t>(keys.extent(0));
   auto order = allocate_view<order_type>(exec, "order", format, count);
   auto new_order = allocate_view<order_type>(exec, "order", format, count);
   auto new_keys = allocate_view<KeyView>(exec, "keys", format, count);
   const Kokkos::View<std::int64_t, device_type> zero_count(
       Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("zero_count", format)));
-  Kokkos::parallel_for(label("order", format), row_range<void>(exec, count),
-                       CountUp<ExecutionSpace, Index>{order.data()});
+  Kokkos::parallel_for(label("order", format), row_range<void>(exec, count), CountUp<Index>{order.data()});
   for (int bit = 0; bit < 64 && (largest >> bit) != 0; ++bit) {
     const Split split{keys.data(), order.data(), new_keys.data(), new_order.data(), zero_count.data(), bit};
     Kokkos::parallel_reduce(label("count_zeros", format), row_range<typename Split::CountZeros>(exec, count),

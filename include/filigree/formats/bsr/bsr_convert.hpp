@@ -57,7 +57,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BsrOptio
   Kokkos::parallel_for("Filigree::count_blocks[bsr]", row_range<typename Pattern::Count>(exec, block_rows),
                        pattern);
   Kokkos::parallel_scan("Filigree::row_map[bsr]", row_range<void>(exec, block_rows + 1),
-                        ExclusiveSum<ExecutionSpace, Z>{row_map.data()});
+                        ExclusiveSum<Z>{row_map.data()});
   exec.fence();
   const Z blocks = read_element(row_map, static_cast<std::size_t>(block_rows));
 

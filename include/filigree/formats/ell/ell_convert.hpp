@@ -1,50 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-#include <string>
-
-#include "filigree/conversion/check_crs.hpp"
-#include "filigree/conversion/check_lanes.hpp"
 #include "filigree/conversion/row_copy.hpp"
 #include "filigree/conversion/row_lengths.hpp"
 #include "filigree/core/allocate_view.hpp"
 #include "filigree/formats/ell/ell_layout.hpp"
-#include "filigree/formats/ell/ell_matrix.hpp"
 
 namespace Filigree::Impl {
 
-/// Allocates an ELL matrix, or the ELL part of a hybrid format, of the given width. The width must be a
-/// multiple of lanes_per_row. If row_lengths is false, the View of row lengths is empty.
-template <class Ell, class ExecutionSpace>
-Ell allocate_ell(const ExecutionSpace& exec, const char* format, typename Ell::ordinal_type rows,
-                 typename Ell::ordinal_type columns, typename Ell::size_type nnz, std::int64_t width,
-                 int lanes_per_row, bool row_lengths) {
-  const std::int64_t stride = round_up(static_cast<std::int64_t>(rows), Ell::row_alignment);
-  return Ell(rows, columns, nnz, static_cast<typename Ell::ordinal_type>(width),
-             static_cast<typename Ell::size_type>(stride),
-             allocate_view<typename Ell::values_type>(exec, "values", format, stride * width),
-             allocate_view<typename Ell::entries_type>(exec, "entries", format, stride * width),
-             allocate_view<typename Ell::row_lengths_type>(exec, "row_lengths", format,
-                                                           row_lengths ? static_cast<std::int64_t>(rows) : 0),
-             lanes_per_row);
-}
-
-/// Bytes of an ELL matrix with row lengths.
+/// Elements of the values of an ELL matrix.
 template <class Ell>
-double ell_bytes(std::int64_t rows, std::int64_t width) {
-  return static_cast<double>(round_up(rows, Ell::row_alignment)) * static_cast<double>(width) *
-             (sizeof(typename Ell::value_type) + sizeof(typename Ell::ordinal_type)) +
-         static_cast<double>(rows) * sizeof(typename Ell::ordinal_type);
+double ell_elements(std::int64_t rows, std::int64_t width) {
+  return static_cast<double>(round_up(rows, Ell::row_alignment)) * static_cast<double>(width);
 }
 
-/// Writes the first ell.width() entries of each row. The row lengths that it writes are the lengths of the
-/// rows of crs, also if they exceed the width.
-template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
-void fill_ell(const ExecutionSpace& exec, const char* format, const Crs& crs,
-              const EllMatrix<S, O, D, M, Z>& ell) {
+/// Bytes of an ELL matrix with or without row lengths.
+template <class Ell>
+double ell_bytes(std::int64_t rows, std::int64_t width, bool row_lengths = true) {
+  using ordinal_type = typename Ell::ordinal_type;
+  return ell_elements<Ell>(rows, width) * (sizeof(typename Ell::value_type) + sizeof(ordinal_type)) +
+         (row_lengths ? static_cast<double>(rows) * sizeof(ordinal_type) : 0.0);
+}
+
+/// Makes an ELL matrix, or the ELL part of a hybrid format: nnz entries, the first `width` of each row. The
+/// width must be a multiple of lanes_per_row. If row_lengths is true, the View of row lengths holds the
+/// lengths of the rows of crs, also if they exceed the width. Otherwise it is empty.
+template <class Ell, class ExecutionSpace, class Crs>
+Ell make_ell(const ExecutionSpace& exec, const char* format, const Crs& crs, std::int64_t nnz,
+             std::int64_t width, int lanes_per_row, bool row_lengths) {
+  using ordinal_type = typename Ell::ordinal_type;
+  using size_type = typename Ell::size_type;
+  const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
+  const std::int64_t stride = round_up(rows, Ell::row_alignment);
+  const Ell ell(
+      crs.numRows(), crs.numCols(), static_cast<size_type>(nnz), static_cast<ordinal_type>(width),
+      static_cast<size_type>(stride),
+      allocate_view<typename Ell::values_type>(exec, "values", format, stride * width),
+      allocate_view<typename Ell::entries_type>(exec, "entries", format, stride * width),
+      allocate_view<typename Ell::entries_type>(exec, "row_lengths", format, row_lengths ? rows : 0),
+      lanes_per_row);
   copy_row_lengths(exec, format, crs, ell.row_lengths);
-  fill_rows(exec, format, EllLayout<S, O, false>(ell), crs);
+  fill_rows(exec, format, EllLayout<typename Ell::value_type, ordinal_type, false>(ell), crs);
+  return ell;
 }
 
 /// convert<EllMatrix> of a checked CRS matrix. Fences exec to read the width.
@@ -54,20 +51,15 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const EllOptio
   using Ell = EllMatrix<S, O, D, M, Z>;
   const char* function = "Filigree::convert<EllMatrix>";
   check_lanes_per_row(function, options.lanes_per_row);
-  check_lanes_per_team(function, "options.lanes_per_team", options.lanes_per_team);
+  check_power_of_two(function, "options.lanes_per_team", options.lanes_per_team, 32, 1024);
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
   const std::int64_t longest = longest_row(exec, Ell::name(), crs);
   const std::int64_t width = round_up(longest, options.lanes_per_row);
-  const std::int64_t stride = round_up(rows, Ell::row_alignment);
-  const double elements = static_cast<double>(stride) * static_cast<double>(width);
-  const double bytes = elements * (sizeof(S) + sizeof(O)) +
-                       (options.row_lengths ? static_cast<double>(rows) * sizeof(O) : 0.0);
-  check_storage<Z>(function, elements, bytes, crs, options,
-                   [&](std::ostream& why) { explain_longest_row(why, crs, longest); });
-  result = allocate_ell<Ell>(exec, Ell::name(), crs.numRows(), crs.numCols(), static_cast<Z>(crs.nnz()),
-                             width, options.lanes_per_row, options.row_lengths);
+  check_storage<Z>(function, ell_elements<Ell>(rows, width), ell_bytes<Ell>(rows, width, options.row_lengths),
+                   crs, options, [&](std::ostream& why) { explain_longest_row(why, crs, longest); });
+  result = make_ell<Ell>(exec, Ell::name(), crs, static_cast<std::int64_t>(crs.nnz()), width,
+                         options.lanes_per_row, options.row_lengths);
   result.set_lanes_per_team(options.lanes_per_team);
-  fill_ell(exec, Ell::name(), crs, result);
 }
 
 }  // namespace Filigree::Impl

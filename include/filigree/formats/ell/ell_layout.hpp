@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-
 #include "filigree/conversion/slots.hpp"
-#include "filigree/core/integer.hpp"
 #include "filigree/formats/ell/ell_matrix.hpp"
 #include "filigree/product/host_tile.hpp"
 #include "filigree/product/row_layout.hpp"
@@ -12,19 +9,14 @@
 namespace Filigree::Impl {
 
 /// The layout of ELL. With RowLengths each row ends after its length. Without, every row has the full width,
-/// padding included, and the rows that fill up the last 16 are stored rows too. As part of a hybrid format a
-/// row may be longer than the width; then its other entries are elsewhere.
+/// padding included, and the rows that fill the stride are stored rows too. In a hybrid format a row may be
+/// longer than the width; its excess entries are elsewhere.
 template <class Scalar, class Ordinal, bool RowLengths>
-struct EllLayout {
-  using scalar_type = Scalar;
-  using ordinal_type = Ordinal;
+struct EllLayout : RowLayout<EllLayout<Scalar, Ordinal, RowLengths>, Scalar, Ordinal> {
   using stored_row_type = stored_row_t<Ordinal>;
   using length_type = length_t<Ordinal>;
-  static constexpr bool is_dense = false;
   static constexpr bool padded = !RowLengths;
   static constexpr bool has_lanes = true;
-  static constexpr bool has_tiles = true;
-  static constexpr bool has_excess = false;
 
   Scalar* values;
   Ordinal* entries;
@@ -59,7 +51,6 @@ struct EllLayout {
                                                        entries_of_lane(length, lane, log2_lanes)});
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t, std::int64_t most) const { return most; }
   template <class Visit>
   KOKKOS_INLINE_FUNCTION void visit_tile(std::int64_t i, std::int64_t count, const Visit& visit) const {
     const std::int64_t start = i << log2_lanes;
@@ -72,7 +63,6 @@ struct EllLayout {
   // neighbouring rows of the CRS matrix.
 
   static constexpr int log2_slice = 5;
-  static constexpr int fill_batch = 4;
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t slots() const { return slice_begin(slices()); }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t slices() const {
     return (stride + (1 << log2_slice) - 1) >> log2_slice;
@@ -95,14 +85,6 @@ struct EllLayout {
   }
   /// The length of values and entries.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t elements() const { return stride * width; }
-  KOKKOS_FORCEINLINE_FUNCTION Scalar& value_at(std::int64_t position) const { return values[position]; }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_at(const SlotGroup&, std::int64_t position) const {
-    return static_cast<std::int64_t>(entries[position]);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void set_column_at(const SlotGroup&, std::int64_t position,
-                                                 std::int64_t column) const {
-    entries[position] = static_cast<Ordinal>(column);
-  }
 };
 
 /// Calls visit(layout) with the layout of an ELL matrix, with or without row lengths.

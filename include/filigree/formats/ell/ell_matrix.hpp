@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <type_traits>
-#include <vector>
-
 #include "filigree/conversion/check_lanes.hpp"
 #include "filigree/core/convert_options.hpp"
-#include "filigree/core/kokkos_versions.hpp"
 #include "filigree/core/matrix_base.hpp"
 
 namespace Filigree {
@@ -31,10 +24,8 @@ struct EllOptions : ConvertOptions {
     result[1].name = "ellpack";
     result[1].options.row_lengths = false;
     for (const int lanes : {2, 4, 8, 16, 32}) {
-      NamedOptions<EllOptions> lanes_variant;
-      lanes_variant.name = "ellr_t" + std::to_string(lanes);
-      lanes_variant.options.lanes_per_row = lanes;
-      result.push_back(lanes_variant);
+      result.push_back({"ellr_t" + std::to_string(lanes)});
+      result.back().options.lanes_per_row = lanes;
     }
     return result;
   }
@@ -80,10 +71,8 @@ class EllMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
                 "Filigree::EllMatrix: Ordinal must be signed, as padding has column -1.");
 
  public:
-  using typename base_type::device_type;
   using options_type = EllOptions;
   static constexpr bool keeps_entries = true;
-
   using typename base_type::entries_type;
   using typename base_type::values_type;
   using row_lengths_type = entries_type;
@@ -117,7 +106,7 @@ class EllMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   /// Sets BS for later products of this object. Throws std::invalid_argument unless it is a power of two from
   /// 32 to 1024.
   void set_lanes_per_team(int lanes) {
-    Impl::check_lanes_per_team("Filigree::EllMatrix::set_lanes_per_team", "lanes", lanes);
+    Impl::check_power_of_two("Filigree::EllMatrix::set_lanes_per_team", "lanes", lanes, 32, 1024);
     m_lanes_per_team = lanes;
   }
   /// Bytes of all Views.

@@ -2,14 +2,9 @@
 #pragma once
 
 #include <algorithm>
-#include <cstdint>
 
-#include "filigree/conversion/row_copy.hpp"
-#include "filigree/core/allocate_view.hpp"
 #include "filigree/formats/hec/hec_layout.hpp"
-#include "filigree/formats/hec/hec_matrix.hpp"
-#include "filigree/formats/hybrid/excess_entries.hpp"
-#include "filigree/formats/hybrid/hybrid_plan.hpp"
+#include "filigree/formats/hybrid/hybrid_convert.hpp"
 
 namespace Filigree::Impl {
 
@@ -30,24 +25,22 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HecOptio
            static_cast<double>(rows) * (sizeof(O) + sizeof(Z)) + sizeof(Z);
   };
   const HybridPlan plan = plan_hybrid<Ell>(exec, function, name, crs, options, crs_part_bytes);
-  const std::int64_t width = plan.width;
-  const std::int64_t longest = plan.longest_row;
   // The least length of a long row. The minimum keeps the sum from overflowing.
-  const std::int64_t long_length = std::min(options.long_row, longest - width) + width + 1;
+  const std::int64_t long_length = std::min(options.long_row, plan.longest_row - plan.width) + plan.width + 1;
   const std::int64_t long_rows = plan.rows_from(long_length);
 
   const auto list =
       allocate_view<typename Hec::entries_type>(exec, "excess_rows", name, plan.excess_row_count());
   if (list.extent(0) > 0) {
-    list_rows(exec, name, crs, long_length, longest, list.data());
-    list_rows(exec, name, crs, width + 1, long_length - 1, list.data() + long_rows);
+    list_rows(exec, name, crs, long_length, plan.longest_row, list.data());
+    list_rows(exec, name, crs, plan.width + 1, long_length - 1, list.data() + long_rows);
   }
   result =
       Hec(static_cast<Z>(crs.nnz()), static_cast<O>(long_rows), convert_ell_part<Ell>(exec, name, crs, plan),
           allocate_view<typename Hec::values_type>(exec, "excess_values", name, plan.excess_nnz),
           allocate_view<typename Hec::entries_type>(exec, "excess_entries", name, plan.excess_nnz), list,
-          excess_offsets<Z>(exec, name, crs, list, width));
-  copy_excess(exec, name, crs, list, result.excess_row_map, width, result.excess_values,
+          excess_offsets<Z>(exec, name, crs, list, plan.width));
+  copy_excess(exec, name, crs, list, result.excess_row_map, plan.width, result.excess_values,
               result.excess_entries, nullptr);
 }
 

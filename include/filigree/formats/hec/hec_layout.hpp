@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-
-#include "filigree/conversion/slots.hpp"
-#include "filigree/core/binary_search.hpp"
-#include "filigree/core/integer.hpp"
-#include "filigree/core/load_once.hpp"
 #include "filigree/formats/ell/ell_layout.hpp"
 #include "filigree/formats/hec/hec_matrix.hpp"
-#include "filigree/product/row_layout.hpp"
 
 namespace Filigree::Impl {
 
@@ -17,14 +10,8 @@ namespace Filigree::Impl {
 /// excess_rows lists these rows: first the long_count long ones, which a GPU multiplies by teams, then the
 /// others, both ascending.
 template <class Scalar, class Ordinal, class SizeType>
-struct HecLayout {
-  using scalar_type = Scalar;
-  using ordinal_type = Ordinal;
+struct HecLayout : RowLayout<HecLayout<Scalar, Ordinal, SizeType>, Scalar, Ordinal> {
   using excess_type = StridedEntries<Scalar, Ordinal, length_t<Ordinal>>;
-  static constexpr bool is_dense = false;
-  static constexpr bool padded = false;
-  static constexpr bool has_lanes = false;
-  static constexpr bool has_tiles = true;
   static constexpr bool has_excess = true;
 
   EllLayout<Scalar, Ordinal, true> ell;
@@ -71,7 +58,6 @@ struct HecLayout {
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t stored_row_count() const { return ell.rows; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t matrix_row(std::int64_t i) const { return i; }
-  KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1; }
   template <class Visit>
   KOKKOS_FORCEINLINE_FUNCTION void visit_lane_entries(std::int64_t row, int, const Visit& visit) const {
     ell.visit_lane_entries(row, 0, visit);
@@ -85,9 +71,6 @@ struct HecLayout {
   KOKKOS_FORCEINLINE_FUNCTION void visit_listed_row(std::int64_t at, const Visit& visit) const {
     ell.visit_lane_entries(listed_row(at), 0, visit);
     visit(excess_of_listed(at));
-  }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t i, std::int64_t most) const {
-    return ell.tile_rows(i, most);
   }
   template <class Visit>
   KOKKOS_INLINE_FUNCTION void visit_tile(std::int64_t i, std::int64_t count, const Visit& visit) const {

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
-#include "filigree/core/matrix_base.hpp"
 #include "filigree/formats/ell/ell_matrix.hpp"
 #include "filigree/formats/hybrid/hybrid_width.hpp"
 
@@ -65,7 +60,6 @@ class HecMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   using typename base_type::device_type;
   using options_type = HecOptions;
   static constexpr bool keeps_entries = true;
-
   using typename base_type::entries_type;
   using typename base_type::values_type;
   using row_map_type = Kokkos::View<SizeType*, device_type>;

@@ -1,13 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-#include <string>
-
-#include "filigree/core/launch.hpp"
-#include "filigree/core/mode.hpp"
 #include "filigree/formats/hec/hec_layout.hpp"
-#include "filigree/formats/hec/hec_matrix.hpp"
 #include "filigree/product/row_product.hpp"
 
 namespace Filigree::Impl {

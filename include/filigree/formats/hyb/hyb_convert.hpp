@@ -1,15 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-
-#include "filigree/conversion/row_copy.hpp"
-#include "filigree/core/allocate_view.hpp"
 #include "filigree/formats/coo/coo_convert.hpp"
 #include "filigree/formats/hyb/hyb_layout.hpp"
-#include "filigree/formats/hyb/hyb_matrix.hpp"
-#include "filigree/formats/hybrid/excess_entries.hpp"
-#include "filigree/formats/hybrid/hybrid_plan.hpp"
+#include "filigree/formats/hybrid/hybrid_convert.hpp"
 
 namespace Filigree::Impl {
 

@@ -1,42 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-
-#include "filigree/conversion/slots.hpp"
-#include "filigree/core/binary_search.hpp"
-#include "filigree/core/integer.hpp"
-#include "filigree/core/load_once.hpp"
 #include "filigree/formats/coo/coo_layout.hpp"
 #include "filigree/formats/ell/ell_layout.hpp"
 #include "filigree/formats/hyb/hyb_matrix.hpp"
-#include "filigree/product/row_layout.hpp"
 
 namespace Filigree::Impl {
 
 /// The layout of HYB: the ELL part, and the COO part with the excess entries, sorted by row.
 template <class ExecutionSpace, class Scalar, class Ordinal>
-struct HybLayout {
-  using scalar_type = Scalar;
-  using ordinal_type = Ordinal;
-  using ell_rows = EllLayout<Scalar, Ordinal, true>;
-  using coo_rows = CooLayout<ExecutionSpace, Scalar, Ordinal>;
+struct HybLayout : RowLayout<HybLayout<ExecutionSpace, Scalar, Ordinal>, Scalar, Ordinal> {
   using excess_type = StridedEntries<Scalar, Ordinal, length_t<Ordinal>>;
-  static constexpr bool is_dense = false;
-  static constexpr bool padded = false;
-  static constexpr bool has_lanes = false;
-  static constexpr bool has_tiles = true;
   static constexpr bool has_excess = true;
 
-  ell_rows ell;
-  coo_rows coo;
+  EllLayout<Scalar, Ordinal, true> ell;
+  CooLayout<ExecutionSpace, Scalar, Ordinal> coo;
 
   template <class Hyb>
   explicit HybLayout(const Hyb& hyb) : ell(hyb.ell), coo(hyb.coo) {}
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t stored_row_count() const { return ell.rows; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t matrix_row(std::int64_t i) const { return i; }
-  KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1; }
   template <class Visit>
   KOKKOS_FORCEINLINE_FUNCTION void visit_lane_entries(std::int64_t i, int, const Visit& visit) const {
     ell.visit_lane_entries(i, 0, visit);
@@ -44,9 +28,6 @@ struct HybLayout {
     if (length > ell.width) visit(excess_entries(coo.begin_of(i), length));
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t i, std::int64_t most) const {
-    return ell.tile_rows(i, most);
-  }
   template <class Visit>
   KOKKOS_INLINE_FUNCTION void visit_tile(std::int64_t i, std::int64_t count, const Visit& visit) const {
     ell.visit_tile(i, count, visit);

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
-#include "filigree/core/matrix_base.hpp"
 #include "filigree/formats/coo/coo_matrix.hpp"
 #include "filigree/formats/ell/ell_matrix.hpp"
 #include "filigree/formats/hybrid/hybrid_width.hpp"
@@ -60,7 +55,6 @@ class HybMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
  public:
   using ell_type = EllMatrix<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
   using coo_type = CooMatrix<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
-  using typename base_type::device_type;
   using options_type = HybOptions;
   static constexpr bool keeps_entries = true;
 

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-#include <string>
-
-#include "filigree/core/region.hpp"
 #include "filigree/formats/coo/coo_spmv.hpp"
 #include "filigree/formats/hyb/hyb_layout.hpp"
-#include "filigree/formats/hyb/hyb_matrix.hpp"
 #include "filigree/product/row_product.hpp"
 
 namespace Filigree::Impl {

@@ -23,20 +23,18 @@ enum class HybridWidth {
 
 namespace Impl {
 
-/// Throws std::invalid_argument if the rule is HybridWidth::given and width is negative.
-inline void check_hybrid_width(const char* function, HybridWidth rule, std::int64_t width) {
-  if (rule == HybridWidth::given && width < 0)
-    fail<std::invalid_argument>(function, ": options.width is ", width,
-                                "; it must be the number of entries per row of the ELL part, at least 0.");
-}
-
 /// The width that a rule chooses, at most the length of the longest row. reaching[k] is the number of rows
 /// with at least k entries (rows_reaching). bytes(k) is the size of the matrix with width k, and ell_bytes(k)
-/// the size of its ELL part.
+/// the size of its ELL part. Throws std::invalid_argument if the rule is HybridWidth::given and `given` is
+/// negative. The message begins with `function`.
 template <class Bytes, class EllBytes>
-std::int64_t hybrid_width(HybridWidth rule, std::int64_t given, const std::vector<std::int64_t>& reaching,
-                          const Bytes& bytes, const EllBytes& ell_bytes) {
+std::int64_t hybrid_width(const char* function, HybridWidth rule, std::int64_t given,
+                          const std::vector<std::int64_t>& reaching, const Bytes& bytes,
+                          const EllBytes& ell_bytes) {
   const std::int64_t longest = static_cast<std::int64_t>(reaching.size()) - 2;
+  if (rule == HybridWidth::given && given < 0)
+    fail<std::invalid_argument>(function, ": options.width is ", given,
+                                "; it must be the number of entries per row of the ELL part, at least 0.");
   if (rule == HybridWidth::given) return std::min(given, longest);
   std::int64_t best = 0;
   if (rule == HybridWidth::third_of_rows) {

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
-#include "filigree/conversion/check_crs.hpp"
 #include "filigree/conversion/row_copy.hpp"
 #include "filigree/conversion/row_histogram.hpp"
 #include "filigree/conversion/sort_rows.hpp"
-#include "filigree/core/allocate_view.hpp"
 #include "filigree/formats/jds/jds_layout.hpp"
-#include "filigree/formats/jds/jds_matrix.hpp"
 
 namespace Filigree::Impl {
 

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-
 #include "filigree/conversion/slots.hpp"
-#include "filigree/core/binary_search.hpp"
-#include "filigree/core/integer.hpp"
-#include "filigree/core/launch.hpp"
 #include "filigree/core/load_once.hpp"
 #include "filigree/core/scalar.hpp"
 #include "filigree/formats/jds/jds_matrix.hpp"
@@ -100,15 +95,7 @@ struct JaggedTile {
 
 /// The layout of JDS. Stored rows are the rows sorted by falling length.
 template <class Scalar, class Ordinal>
-struct JdsLayout {
-  using scalar_type = Scalar;
-  using ordinal_type = Ordinal;
-  static constexpr bool is_dense = false;
-  static constexpr bool padded = false;
-  static constexpr bool has_lanes = false;
-  static constexpr bool has_tiles = true;
-  static constexpr bool has_excess = false;
-
+struct JdsLayout : RowLayout<JdsLayout<Scalar, Ordinal>, Scalar, Ordinal> {
   Scalar* values;
   Ordinal* entries;
   const Ordinal* permutation;
@@ -131,7 +118,6 @@ struct JdsLayout {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t matrix_row(std::int64_t i) const {
     return static_cast<std::int64_t>(permutation[i]);
   }
-  KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1; }
   /// The number of jagged diagonals with more than i entries, by a binary search: they become shorter.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t length(std::int64_t i) const {
     return first_where(0, diagonals, [&](std::int64_t k) { return offsets[k + 1] - offsets[k] <= i; });
@@ -141,7 +127,6 @@ struct JdsLayout {
     visit(JaggedEntries<Scalar, Ordinal>{values + i, entries + i, offsets, length(i)});
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t, std::int64_t most) const { return most; }
   template <class Visit>
   KOKKOS_INLINE_FUNCTION void visit_tile(std::int64_t i, std::int64_t count, const Visit& visit) const {
     visit(JaggedTile<Scalar, Ordinal>{values + i, entries + i, offsets, i, count, length(i)});
@@ -149,9 +134,9 @@ struct JdsLayout {
 
   // For conversions. Slots are numbered by blocks of 8 jagged diagonals, and within a block by slices of 32
   // stored rows, so that a lane copies 8 entries of one row and not one entry of each of 8 rows (see
-  // docs/performance.md, "Slots of JDS"). Diagonals of a block may be shorter than its first one, so a block
-  // needs up to 8 times as many slots as its first diagonal has entries. It gets as many as the block before
-  // it has entries, which has longer diagonals, and 256 more to fill a slice. Some slots stay empty.
+  // docs/performance.md, "Slots of JDS"). A block needs 8 slots per entry of its first diagonal, the longest.
+  // It gets one slot per entry of the block before it, whose diagonals are longer, and 256 to fill a slice.
+  // Block 0 gets 8 slots per row. Some slots stay empty.
 
   static constexpr int log2_block = 3;
   static constexpr int log2_slice = 5;
@@ -159,7 +144,6 @@ struct JdsLayout {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t blocks() const {
     return (diagonals + (1 << log2_block) - 1) >> log2_block;
   }
-  static constexpr int fill_batch = 4;
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t slots() const {
     return diagonals == 0 ? 0 : (row_count << log2_block) + nnz + blocks() * slice_slots;
   }
@@ -179,14 +163,6 @@ struct JdsLayout {
         (block.number << log2_block) + ((in_block >> log2_slice) & ((1 << log2_block) - 1));
     const bool is_stored = k < diagonals && i < offsets[k + 1] - offsets[k];
     return {is_stored ? i : -1, k, is_stored ? offsets[k] + i : 0};
-  }
-  KOKKOS_FORCEINLINE_FUNCTION Scalar& value_at(std::int64_t position) const { return values[position]; }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_at(const SlotGroup&, std::int64_t position) const {
-    return static_cast<std::int64_t>(entries[position]);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void set_column_at(const SlotGroup&, std::int64_t position,
-                                                 std::int64_t column) const {
-    entries[position] = static_cast<Ordinal>(column);
   }
 };
 

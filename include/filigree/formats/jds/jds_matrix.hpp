@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
 #include "filigree/core/convert_options.hpp"
-#include "filigree/core/kokkos_versions.hpp"
 #include "filigree/core/matrix_base.hpp"
 
 namespace Filigree {
@@ -42,10 +38,9 @@ class JdsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   using base_type = MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
 
  public:
-  using typename base_type::device_type;
   using options_type = JdsOptions;
   static constexpr bool keeps_entries = true;
-
+  using typename base_type::device_type;
   using typename base_type::entries_type;
   using typename base_type::values_type;
   using offsets_type = Kokkos::View<std::int64_t*, device_type, MemoryTraits>;

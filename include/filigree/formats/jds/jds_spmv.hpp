@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-#include <string>
-
-#include "filigree/core/mode.hpp"
 #include "filigree/formats/jds/jds_layout.hpp"
-#include "filigree/formats/jds/jds_matrix.hpp"
 #include "filigree/product/row_product.hpp"
 
 namespace Filigree::Impl {

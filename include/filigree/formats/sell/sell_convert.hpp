@@ -1,29 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <string>
-
-#include "filigree/conversion/build_crs.hpp"
-#include "filigree/conversion/check_crs.hpp"
 #include "filigree/conversion/check_lanes.hpp"
 #include "filigree/conversion/row_copy.hpp"
 #include "filigree/conversion/row_lengths.hpp"
 #include "filigree/conversion/sort_rows.hpp"
-#include "filigree/core/allocate_view.hpp"
 #include "filigree/formats/sell/sell_layout.hpp"
-#include "filigree/formats/sell/sell_matrix.hpp"
 
 namespace Filigree::Impl {
 
 /// Finds the slices for SellOptions::one_length_per_slice. A slice begins at the first sorted row of each
 /// length, and then after every slice_height rows of that length. FindFirst, Count and List run one after
 /// another, with one lane per sorted row.
-template <class ExecutionSpace, class Views, class Ordinal>
+template <class Views, class Ordinal>
 struct SellSections {
-  using execution_space = ExecutionSpace;
   using value_type = std::int64_t;
   struct FindFirst {};
   struct Count {};
@@ -37,8 +27,7 @@ struct SellSections {
   Ordinal* slice_rows;       ///< result: first sorted row of each slice, and the number of rows
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t length(std::int64_t i) const {
-    const std::int64_t row = static_cast<std::int64_t>(permutation[i]);
-    return crs.end(row) - crs.begin(row);
+    return crs.length(static_cast<std::int64_t>(permutation[i]));
   }
   KOKKOS_INLINE_FUNCTION void operator()(FindFirst, const std::int64_t i) const {
     if (i == 0 || length(i - 1) != length(i)) first_of_length[length(i)] = static_cast<Ordinal>(i);
@@ -51,18 +40,18 @@ struct SellSections {
   }
   KOKKOS_INLINE_FUNCTION void operator()(List, const std::int64_t i, std::int64_t& count,
                                          const bool final) const {
-    if (final && begins(i)) slice_rows[count] = static_cast<Ordinal>(i);
-    if (begins(i)) ++count;
+    if (begins(i)) {
+      if (final) slice_rows[count] = static_cast<Ordinal>(i);
+      ++count;
+    }
     if (final && i == rows - 1) slice_rows[count] = static_cast<Ordinal>(rows);
   }
 };
 
 /// Computes slice_widths, the sizes of the slices and column_offsets, with one lane per slice.
-template <class ExecutionSpace, class Sell, class Views>
+template <class Layout, class Views>
 struct SellSlices {
-  using execution_space = ExecutionSpace;
-  using ordinal_type = typename Sell::ordinal_type;
-  using Layout = SellLayout<typename Sell::value_type, ordinal_type, false>;
+  using ordinal_type = typename Layout::ordinal_type;
   struct Widths {};
   struct Sizes {};
   struct ShortOffsets {};
@@ -71,23 +60,14 @@ struct SellSlices {
   Views crs;
   ordinal_type* slice_widths;
   std::int64_t* slice_offsets;
-  ordinal_type* column_bases;
-  std::int64_t* column_offsets;
-
-  SellSlices(const Sell& sell, const Views& crs_)
-      : layout(sell),
-        crs(crs_),
-        slice_widths(sell.slice_widths.data()),
-        slice_offsets(sell.slice_offsets.data()),
-        column_bases(sell.column_bases.data()),
-        column_offsets(sell.column_offsets.data()) {}
+  std::int64_t* column_offsets = nullptr;
 
   KOKKOS_INLINE_FUNCTION void operator()(Widths, const std::int64_t slice) const {
     const std::int64_t first = slice << layout.log2_height;
     std::int64_t width = 0;
     for (std::int64_t i = first; i < first + (std::int64_t(1) << layout.log2_height); ++i) {
       const std::int64_t row = layout.matrix_row(i);
-      const std::int64_t length = row < 0 ? 0 : crs.end(row) - crs.begin(row);
+      const std::int64_t length = row < 0 ? 0 : crs.length(row);
       width = length > width ? length : width;
     }
     slice_widths[slice] = static_cast<ordinal_type>(round_up(width, layout.lanes()));
@@ -98,11 +78,10 @@ struct SellSlices {
   /// A scan over the slices. It sums the elements of the slices with short columns.
   KOKKOS_INLINE_FUNCTION void operator()(ShortOffsets, const std::int64_t slice, std::int64_t& short_size,
                                          const bool final) const {
-    const std::int64_t size = slice_offsets[slice + 1] - slice_offsets[slice];
-    const bool is_short = column_bases[slice] >= 0;
+    const bool is_short = layout.column_bases[slice] >= 0;
     // The slices before this one have slice_offsets[slice] elements, short_size of them with short columns.
     if (final) column_offsets[slice] = is_short ? short_size : slice_offsets[slice] - short_size;
-    if (is_short) short_size += size;
+    if (is_short) short_size += slice_offsets[slice + 1] - slice_offsets[slice];
   }
 };
 
@@ -201,10 +180,7 @@ struct SellBases {
 
 /// Throws std::invalid_argument if the options are not valid. The message begins with `function`.
 inline void check_sell_options(const char* function, const SellOptions& options) {
-  const int height = options.slice_height;
-  if (height < 1 || height > 1024 || (height & (height - 1)) != 0)
-    fail<std::invalid_argument>(function, ": options.slice_height is ", height,
-                                "; it must be a power of two from 1 to 1024.");
+  check_power_of_two(function, "options.slice_height", options.slice_height, 1, 1024);
   if (options.sorting_window < 0)
     fail<std::invalid_argument>(function, ": options.sorting_window is ", options.sorting_window,
                                 "; it must be a number of rows, 1 to sort nothing, or 0 to sort all rows.");
@@ -221,7 +197,7 @@ inline void check_sell_options(const char* function, const SellOptions& options)
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 std::int64_t find_sell_sections(const ExecutionSpace& exec, const Crs& crs, std::int64_t longest,
                                 SellMatrix<S, O, D, M, Z>& sell) {
-  using Sections = SellSections<ExecutionSpace, CrsViews<S, O, Z>, O>;
+  using Sections = SellSections<CrsViews<S, O, Z>, O>;
   using entries_type = typename SellMatrix<S, O, D, M, Z>::entries_type;
   const char* name = sell.name();
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
@@ -247,16 +223,17 @@ template <class ExecutionSpace, class Crs, class S, class O, class D, class M, c
 std::int64_t find_sell_offsets(const ExecutionSpace& exec, const Crs& crs, std::int64_t slices,
                                SellMatrix<S, O, D, M, Z>& sell) {
   using Sell = SellMatrix<S, O, D, M, Z>;
-  using Slices = SellSlices<ExecutionSpace, Sell, CrsViews<S, O, Z>>;
+  using Slices = SellSlices<SellLayout<S, O, false>, CrsViews<S, O, Z>>;
   const char* name = sell.name();
   sell.slice_widths = allocate_view<typename Sell::entries_type>(exec, "slice_widths", name, slices);
   sell.slice_offsets = typename Sell::offsets_type(Kokkos::view_alloc(exec, label("slice_offsets", name)),
                                                    static_cast<std::size_t>(slices) + 1);
-  const Slices work(sell, CrsViews<S, O, Z>(crs));
+  const Slices work{SellLayout<S, O, false>(sell), CrsViews<S, O, Z>(crs), sell.slice_widths.data(),
+                    sell.slice_offsets.data()};
   Kokkos::parallel_for(label("slice_widths", name), row_range<typename Slices::Widths>(exec, slices), work);
   Kokkos::parallel_for(label("slice_sizes", name), row_range<typename Slices::Sizes>(exec, slices), work);
   Kokkos::parallel_scan(label("slice_offsets", name), row_range<void>(exec, slices + 1),
-                        ExclusiveSum<ExecutionSpace, std::int64_t>{sell.slice_offsets.data()});
+                        ExclusiveSum<std::int64_t>{sell.slice_offsets.data()});
   exec.fence();
   return read_element(sell.slice_offsets, static_cast<std::size_t>(slices));
 }
@@ -268,8 +245,8 @@ std::int64_t find_sell_column_bases(const ExecutionSpace& exec, const Crs& crs,
                                     SellMatrix<S, O, D, M, Z>& sell) {
   using Sell = SellMatrix<S, O, D, M, Z>;
   using Views = CrsViews<S, O, Z>;
-  using Slices = SellSlices<ExecutionSpace, Sell, Views>;
   using Layout = SellLayout<S, O, false>;
+  using Slices = SellSlices<Layout, Views>;
   const char* name = sell.name();
   const std::int64_t slices = sell.numSlices();
   if (slices > std::numeric_limits<int>::max())
@@ -278,11 +255,11 @@ std::int64_t find_sell_column_bases(const ExecutionSpace& exec, const Crs& crs,
                             std::numeric_limits<int>::max(), " slices. Make options.slice_height larger.");
   sell.column_bases = allocate_view<typename Sell::entries_type>(exec, "column_bases", name, slices);
   sell.column_offsets = allocate_view<typename Sell::offsets_type>(exec, "column_offsets", name, slices);
-  const std::int64_t rows = std::max<std::int64_t>(static_cast<std::int64_t>(crs.numRows()), 1);
+  const double rows = crs.numRows() > 0 ? static_cast<double>(crs.numRows()) : 1.0;
   const SellBases<ExecutionSpace, Layout, Views> bases(
-      Layout(sell), Views(crs), slices, static_cast<double>(crs.nnz()) / static_cast<double>(rows),
-      sell.column_bases.data());
-  const Slices work(sell, Views(crs));
+      Layout(sell), Views(crs), slices, static_cast<double>(crs.nnz()) / rows, sell.column_bases.data());
+  const Slices work{Layout(sell), Views(crs), sell.slice_widths.data(), sell.slice_offsets.data(),
+                    sell.column_offsets.data()};
   std::int64_t short_size = 0;
   Kokkos::parallel_for(label("column_bases", name), bases.policy(exec), bases);
   Kokkos::parallel_scan(label("column_offsets", name), row_range<typename Slices::ShortOffsets>(exec, slices),

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstdint>
-
 #include "filigree/conversion/slots.hpp"
-#include "filigree/core/integer.hpp"
 #include "filigree/core/load_once.hpp"
 #include "filigree/formats/sell/sell_matrix.hpp"
 #include "filigree/product/host_tile.hpp"
@@ -53,16 +50,11 @@ struct ShortColumnEntries {
 /// The layout of sliced ELL. A slice has slice_height stored rows, of which the last ones may hold no matrix
 /// row.
 template <class Scalar, class Ordinal, bool ShortColumns>
-struct SellLayout {
-  using scalar_type = Scalar;
-  using ordinal_type = Ordinal;
+struct SellLayout : RowLayout<SellLayout<Scalar, Ordinal, ShortColumns>, Scalar, Ordinal> {
   using stored_row_type = stored_row_t<Ordinal>;
   using length_type = length_t<Ordinal>;
-  static constexpr bool is_dense = false;
   static constexpr bool padded = true;
   static constexpr bool has_lanes = true;
-  static constexpr bool has_tiles = true;
-  static constexpr bool has_excess = false;
 
   Scalar* values;
   Ordinal* entries;
@@ -204,7 +196,6 @@ struct SellLayout {
     }
     return {(slice.number << log2_height) + row, (j << log2_lanes) + lane, slot};
   }
-  KOKKOS_FORCEINLINE_FUNCTION Scalar& value_at(std::int64_t position) const { return values[position]; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_at(const SlotGroup& slice, std::int64_t position) const {
     if constexpr (ShortColumns) {
       const Ordinal base = column_bases[slice.number];

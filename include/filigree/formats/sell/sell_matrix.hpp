@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <string>
-#include <type_traits>
-#include <vector>
-
 #include "filigree/core/convert_options.hpp"
-#include "filigree/core/kokkos_versions.hpp"
 #include "filigree/core/matrix_base.hpp"
 
 namespace Filigree {
@@ -38,23 +31,19 @@ struct SellOptions : ConvertOptions {
   static std::vector<NamedOptions<SellOptions>> variants() {
     std::vector<NamedOptions<SellOptions>> result(1);
     const auto add = [&](int lanes, std::int64_t window, bool short_columns) {
-      NamedOptions<SellOptions> variant;
-      variant.name = std::string("sell") + (lanes > 1 ? "_lanes" + std::to_string(lanes) : "") +
-                     (window != 1 ? "_sorted" : "") + (short_columns ? "_short" : "");
-      variant.options.lanes_per_row = lanes;
-      variant.options.sorting_window = window;
-      variant.options.short_columns = short_columns;
-      result.push_back(variant);
+      result.push_back({std::string("sell") + (lanes > 1 ? "_lanes" + std::to_string(lanes) : "") +
+                        (window != 1 ? "_sorted" : "") + (short_columns ? "_short" : "")});
+      result.back().options.lanes_per_row = lanes;
+      result.back().options.sorting_window = window;
+      result.back().options.short_columns = short_columns;
     };
     add(1, sorted_window, false);
     add(1, 1, true);
     for (const int lanes : {1, 2, 4, 8, 32})
       add(lanes, sorted_window, true);
-    NamedOptions<SellOptions> sections;
-    sections.name = "jds_ell";
-    sections.options.sorting_window = 0;
-    sections.options.one_length_per_slice = true;
-    result.push_back(sections);
+    result.push_back({"jds_ell"});
+    result.back().options.sorting_window = 0;
+    result.back().options.one_length_per_slice = true;
     return result;
   }
 };
@@ -106,10 +95,9 @@ class SellMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, Size
                 "Filigree::SellMatrix: Ordinal must be signed, as padding has column -1.");
 
  public:
-  using typename base_type::device_type;
   using options_type = SellOptions;
   static constexpr bool keeps_entries = true;
-
+  using typename base_type::device_type;
   using typename base_type::entries_type;
   using typename base_type::values_type;
   using short_entries_type = Kokkos::View<std::uint16_t*, device_type, MemoryTraits>;
