@@ -131,7 +131,7 @@ struct ProductOperands {
 
   /// Stores the sums of Rows neighbouring rows; `row`, the first, is a multiple of Rows. If they are
   /// neighbours in memory, one store writes them all, because several narrow stores per lane cost a GPU's
-  /// cache twice as much (see docs/performance.md, "Rows per lane of CDS").
+  /// cache twice as much (see docs/performance.md, "CDS: rows per lane").
   template <int Rows>
   KOKKOS_FORCEINLINE_FUNCTION void store_rows(const sums_type (&sums)[Rows], std::int64_t row) const {
     if constexpr (Rows == 1) {
