@@ -26,10 +26,9 @@ std::int64_t find_first(const ExecutionSpace& exec, const char* what, const char
   return first;
 }
 
-/// Finds the first fault of a CRS matrix. A fault in the row map is numbered
-/// by its row: the entries of the row end before they begin, or lie outside of the entries of the matrix, or
-/// row 0 does not begin at 0, or the last row does not end at nnz. Entry i with a column outside the matrix
-/// is numbered rows + i.
+/// Finds the first fault of a CRS matrix. A fault in the row map is numbered by its row: the entries of the
+/// row end before they begin, or lie outside of the entries of the matrix, or row 0 does not begin at 0, or
+/// the last row does not end at nnz. Entry i with a column outside the matrix is numbered rows + i.
 template <class Views>
 struct CheckCrs {
   Views crs;
