@@ -346,7 +346,7 @@ TEST(ConvertOptions, RefuseInvalidValues) {
     Filigree::EllOptions ell;
     ell.lanes_per_row = lanes;
     EXPECT_TRUE(holds(refused_options<Filigree::EllMatrix>(ell),
-                      {"convert<EllMatrix>", "lanes_per_row is " + std::to_string(lanes), "16 or 32"}));
+                      {"convert<EllMatrix>", "lanes_per_row is " + std::to_string(lanes), "from 1 to 32"}));
     Filigree::SellOptions sell;
     sell.lanes_per_row = lanes;
     EXPECT_TRUE(holds(refused_options<Filigree::SellMatrix>(sell),
