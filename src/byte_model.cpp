@@ -76,8 +76,7 @@ double longest_of(double a, double b, double c) {
 }
 
 /// How often a CRS kernel with one lane per row loads each sector of the matrix. A lane reads one entry of a
-/// sector at a time. The longer the rows are, the more sectors leave the cache before their next entry is
-/// read.
+/// sector at a time. The longer the rows, the more sectors leave the cache before their next entry is read.
 double loads_per_sector(double mean_row) {
   return std::clamp(mean_row / 3.3, 1.0, 4.6);
 }
@@ -90,7 +89,7 @@ struct SlicedRows {
 };
 
 /// The fraction of the rows that sorting the whole matrix separates from the row before them in their sector
-/// of y. The first row of each sector has no row before it there, so it does not count.
+/// of y. The statistics also count the first row of each sector; these rows are subtracted.
 double moved_rows(const MatrixStatistics& statistics, double scalar_bytes) {
   return std::max(0.0, statistics.moved_rows - scalar_bytes / 32);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // filigree_ellrt: measures how good the models of ELLR-T are. It times every launch of each matrix, that is
-// every number T of lanes per row and BS of lanes per team, as Vazquez, Fernandez and Garzon 2011, section 4.
+// every number T of lanes per row and BS of lanes per team, as in Vazquez, Fernandez and Garzon 2011, section
+// 4.
 #include <algorithm>
 #include <CLI/CLI.hpp>
 #include <cmath>
@@ -46,8 +47,8 @@ struct Timed {
   double seconds = 0;
 };
 
-/// Times all launches with cold caches. `bytes` becomes the bytes that a product must read and write, without
-/// padding (the effective bandwidth of Vazquez, Fernandez and Garzon 2011, table 3, counts these). Throws the
+/// Times all launches with cold caches. `bytes` is set to the bytes that a product must read and write,
+/// without padding, as in the effective bandwidth of Vazquez, Fernandez and Garzon 2011, table 3. Throws the
 /// exceptions of convert().
 template <class Crs>
 std::vector<Timed> time_launches(const Crs& crs, const std::vector<EllrTLaunch>& launches, double& bytes) {
@@ -60,7 +61,7 @@ std::vector<Timed> time_launches(const Crs& crs, const std::vector<EllrTLaunch>&
   std::vector<Timed> result;
   const auto convert = [&](const EllrTLaunch& launch) {
     Filigree::EllOptions options = launch.options();
-    options.max_storage_ratio = 10;  // to judge the models for matrices with much padding too
+    options.max_storage_ratio = 10;  // so that matrices with much padding are judged too
     return Filigree::convert<Filigree::EllMatrix>(crs, options);
   };
   auto ell = convert(launches.front());

@@ -69,8 +69,7 @@ inline std::int64_t read_size(const Text& text, const char*& p, const char* what
   return value;
 }
 
-/// Reads the five words of the banner and returns their end. Refuses combinations that the format does not
-/// define.
+/// Reads the five words of the banner and returns their end. Refuses undefined combinations.
 inline const char* read_banner(const Text& text, const MatrixMarketOptions& options, bool real_target,
                                Header& header) {
   const char* p = skip_word(text.begin, text.end);

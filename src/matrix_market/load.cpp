@@ -42,8 +42,7 @@ class MappedFile {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
-  /// Null if the file cannot be mapped, for example a pipe or an empty file. The file must then be read as a
-  /// stream.
+  /// Null if the file cannot be mapped but must be read as a stream, for example a pipe or an empty file.
   const char* begin() const { return m_data; }
   const char* end() const { return m_data + m_size; }
 

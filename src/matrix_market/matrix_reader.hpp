@@ -45,8 +45,7 @@ class MatrixReader {
   /// Cuts the text after the size line at line ends into at most one piece per thread.
   ///
   /// Each piece has a count of entries for every row. The number of pieces is limited so that these counts
-  /// need less memory than the matrix, and so that no piece is too short to be worth a thread. An array is
-  /// one piece.
+  /// need less memory than the matrix, and so that no piece is too short for a thread. An array is one piece.
   void cut_into_pieces() {
     const std::int64_t bytes = m_text.end - m_header.data;
     const std::int64_t min_piece_bytes = std::int64_t(1) << 18;

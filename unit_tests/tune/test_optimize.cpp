@@ -253,7 +253,7 @@ TEST(Optimize, TimesTheBestThreeOnRequest) {
 }
 
 TEST(Optimize, TimesEqualKernelsOnce) {
-  // On a host CRS uses the same kernel for all numbers of lanes per row, and few formats are as fast.
+  // On a host CRS uses one kernel for all numbers of lanes per row, and few other formats are as fast.
   OptimizeOptions options;
   options.speed.read_bandwidth = 1e10;
   options.time_best = true;
