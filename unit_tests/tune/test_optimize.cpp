@@ -326,7 +326,8 @@ TEST(Optimize, TriesTheNextFormatIfAMatrixIsTooLarge) {
 }
 
 TEST(Optimize, TriesTheNextFormatIfAMatrixStoresMoreThanPredicted) {
-  // Three of 4096 rows are long, except in the windows that are sampled. They widen one sorted slice of 32.
+  // Three of 4096 rows are long, except in the windows that are sampled. They widen one sorted slice of 32
+  // rows.
   constexpr std::int64_t windows = 300;
   std::vector<bool> is_sampled(windows);
   for (const std::int64_t samples : {8, 128})

@@ -15,8 +15,8 @@ namespace Filigree {
 /// The figures of row lengths are exact: all rows are counted. The figures that need sorting or columns are
 /// estimates from samples, which are spread evenly over the matrix and are equal on every run. The samples
 /// are stretches of 4096 consecutive rows, and single entries. On a GPU there are at most 128 stretches for
-/// windows of 4096 rows, 20 for each smaller window, and 4096 entries; on a host, 8 stretches, 2, and 256
-/// entries.
+/// windows of 4096 rows, 20 stretches for each smaller size of windows, and 4096 entries. On a host there are
+/// 8 and 2 stretches and 256 entries.
 struct MatrixStatistics {
   /// rows_reaching counts longer rows as rows of this length.
   static constexpr std::int64_t most_counted_length = Impl::StatisticsLayout::most_counted_length;
