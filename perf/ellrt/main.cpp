@@ -183,12 +183,10 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1 << 20));
   app.add_flag("--all", options.all, "prints the time of every launch");
   app.footer(
-      "Columns: N rows; Av and s/Av%, the mean row length and its standard deviation in percent; BS, T and "
-      "ms,\n"
-      "lanes per team, lanes per row and time of the best launch. For each model: BS, T and GB/s of the "
-      "launch\n"
-      "that it picks, and matching, the time of the best launch in percent of the time of the picked one.\n"
-      "worst %: the time of the best launch in percent of the time of the slowest one.\n"
+      "Columns: N rows; Av and s/Av%, the mean row length and its standard deviation in percent; BS, T and\n"
+      "ms, lanes per team, lanes per row and time of the best launch. For each model: BS, T and GB/s of the\n"
+      "launch that it picks, and matching, the time of the best launch in percent of the time of the picked\n"
+      "one. worst %: the time of the best launch in percent of the time of the slowest one.\n"
       "Flags that begin with --kokkos go to Kokkos.");
   return FiligreePerf::run_program(app, argc, argv,
                                    [&](int&, char**) { return FiligreePerf::measure_all(options); });

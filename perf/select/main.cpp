@@ -52,8 +52,7 @@ std::vector<NamedMatrix<Crs>> matrices(const Options& options) {
   if (result.empty())
     throw std::invalid_argument(
         "there is nothing to measure: name a Matrix Market file (.mtx or .mtx.gz) or a folder of them, or "
-        "add "
-        "--generated.");
+        "add --generated.");
   return result;
 }
 
@@ -210,11 +209,10 @@ int main(int argc, char** argv) {
   app.add_flag("--all", options.all,
                "prints predicted and measured milliseconds and the size of every format");
   app.footer(
-      "Columns: \"of best\" and \"of cuSPARSE\", the speed of the picked format relative to the best format "
-      "and to "
-      "the\n"
-      "best CSR product of cuSPARSE; selection, the time of a selection in products of Kokkos Kernels' CRS.\n"
-      "Flags that begin with --kokkos go to Kokkos.");
+      "Columns: \"of best\" and \"of cuSPARSE\", the speed of the picked format relative to the best format\n"
+      "and to the best CSR product of cuSPARSE; \"selection\", the time of a selection in products of "
+      "Kokkos\n"
+      "Kernels' CRS. Flags that begin with --kokkos go to Kokkos.");
   return FiligreePerf::run_program(app, argc, argv,
                                    [&](int&, char**) { return FiligreePerf::measure_all(options); });
 }
