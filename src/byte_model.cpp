@@ -14,20 +14,21 @@ namespace Filigree {
 struct ByteModel::Kernel {
   double warp;        ///< per warp: to begin, find its rows and store their sums
   double step;        ///< per step of a warp: one entry for each lane
-  double wait = 137;  ///< per entry of the row that ends last: the latency of its loads, of which several are
-                      ///< in flight
+  double wait = 137;  ///< per entry that the lane of the longest row multiplies: the latency of its loads, of
+                      ///< which several are in flight
   double cache_bytes_per_second = 48e9;  ///< bytes of sectors that reach one multiprocessor
   /// On a host the memory time is multiplied by this factor. It is more than 1 for blocks, and for formats
-  /// that store rows by columns, because their products keep fewer loads in flight.
+  /// that store rows by columns, because their products keep fewer loads in flight (see docs/performance.md,
+  /// "Host factors of the byte model").
   double host = 1;
 };
 
-/// How these figures were fitted: see docs/performance.md, "Figures of the byte model".
+/// The figures of all kernels, fitted to measurements (see docs/performance.md, "Figures of the byte model").
 struct ByteModel::Kernels {
   /// The product of Kokkos Kernels. The mean row length decides the lanes per row.
   static constexpr Kernel kokkos_kernels = {63, 3.5, 191, 20e9};
   static constexpr Kernel crs_one_lane = {55, 6};
-  /// Rows begin and end inside sectors, which are loaded whole for the part that a row needs.
+  /// Rows begin and end inside sectors. A sector is loaded whole even if a row needs only a part of it.
   static constexpr Kernel crs_lanes = {65, 7.1, 116, 24e9};
   /// Chunks of equally many entries: one step multiplies and adds 32 of them.
   static constexpr Kernel crs_balanced = {21.1, 16.7, 0, 41.5e9};
@@ -41,13 +42,13 @@ struct ByteModel::Kernels {
   static constexpr Kernel sell_sorted = {63, 6.5, 137, 48e9, 1.5};
   static constexpr Kernel sell_lanes = {80, 8.1, 163, 48e9, 1.5};
   static constexpr Kernel jds = {30, 4, 250, 48e9, 1.5};
-  /// JDS whose kernel looks up slices.
+  /// SELL with one row length per slice (JDS-ELL), whose kernel also reads the offsets of the slices.
   static constexpr Kernel jds_ell = {71, 5.3, 230, 48e9, 1.5};
   /// The loads of all diagonals are independent, so that a step takes few instructions.
   static constexpr Kernel diagonals = {32, 0.6, 100};
   static constexpr Kernel blocks = {35, 6.2, 302, 29e9, 1.5};
-  /// The product of Kokkos Kernels 4.2 and newer. A step is one cache line that the lanes of a warp touch; a
-  /// wait is for one block.
+  /// The product of Kokkos Kernels 4.2 and newer. `step` is per cache line that the lanes of a warp touch,
+  /// and `wait` is per block.
   static constexpr Kernel bsr = {14, 0.354, 553, 42e9, 1.5};
 };
 
@@ -55,8 +56,8 @@ namespace {
 
 /// Seconds of the launch and the end of a kernel.
 constexpr double launch_seconds = 2.5e-6;
-/// Bytes of sectors per row that sorting moves away from its neighbours: the lanes load the permutation, the
-/// row length and x, and store y, each in a sector that no other lane uses.
+/// Bytes of sectors per row that sorting moves away from its neighbours. The lane of the row loads the
+/// permutation, the row length and x, and stores y, each in a sector that no other lane uses.
 constexpr double sector_bytes_of_moved_row = 244;
 constexpr double warp_size = 32;
 constexpr double line_bytes = 128;
@@ -74,8 +75,8 @@ double longest_of(double a, double b, double c) {
   return most * std::pow(power(a) + power(b) + power(c), 1.0 / 6);
 }
 
-/// How often one lane per row loads each sector of CRS. The lane reads one entry of a sector at a time. The
-/// longer the rows are, the more sectors leave the cache before the lane reads their next entry.
+/// How often a CRS kernel with one lane per row loads each sector of the matrix. A lane reads one entry of a
+/// sector at a time. The longer the rows, the more sectors leave the cache before their next entry is read.
 double loads_per_sector(double mean_row) {
   return std::clamp(mean_row / 3.3, 1.0, 4.6);
 }
@@ -87,8 +88,8 @@ struct SlicedRows {
   double moved_bytes = 0;  ///< bytes of sectors for rows that lie far from their neighbours
 };
 
-/// The fraction of the rows that sorting the whole matrix separates from the neighbours in their sector of y.
-/// The first row of each sector has no neighbour to lose.
+/// The fraction of the rows that sorting the whole matrix separates from the row before them in their sector
+/// of y. The statistics also count the first row of each sector; these rows are subtracted.
 double moved_rows(const MatrixStatistics& statistics, double scalar_bytes) {
   return std::max(0.0, statistics.moved_rows - scalar_bytes / 32);
 }
@@ -130,8 +131,8 @@ SlicedRows rows_sorted_as_a_whole(const MatrixStatistics& statistics, std::size_
           sector_bytes_of_moved_row * moved * static_cast<double>(statistics.rows)};
 }
 
-/// Slices of rows that are sorted in windows. Windows of 1, of 64 to 4096 and of all rows are known; others
-/// are interpolated.
+/// Slices of rows that are sorted in windows. The statistics have windows of 1, of 64 to 4096 and of all
+/// rows; other windows are interpolated.
 SlicedRows sliced_rows(const MatrixStatistics& statistics, std::int64_t window, std::size_t log2_lanes,
                        double scalar_bytes) {
   if (statistics.nnz == 0) return {};
@@ -211,7 +212,7 @@ ByteModel::Work ByteModel::row_work(double bytes, double steps, int log2_lanes) 
 double ByteModel::seconds(const Kernel& kernel, const Work& work, bool with_vectors) const {
   double bytes = work.bytes;
   if (with_vectors) {
-    // All of x is read once. If the last cache does not hold x, its sectors are read once per 2^20 entries.
+    // All of x is read once. If the last cache does not hold x, every 2^20 entries read their sectors again.
     const double x_once = static_cast<double>(m_statistics.columns) * m_scalar;
     bytes += std::max(x_once, 32 * m_statistics.far_sectors_per_entry * m_nnz) + m_rows * m_scalar;
   }
@@ -224,8 +225,8 @@ double ByteModel::seconds(const Kernel& kernel, const Work& work, bool with_vect
   return (work.longest_is_first ? std::hypot(busy, wait) : busy + wait) + launch_seconds;
 }
 
-/// Seconds of a conversion that reads the CRS matrix `reads` times and writes the result. The kernels that
-/// copy reach a third of the bandwidth, and allocations take a constant time.
+/// Seconds of a conversion that reads the CRS matrix `reads` times and writes the result. Writing reaches a
+/// third of the bandwidth, and allocations take a constant time.
 double ByteModel::conversion_seconds(double reads, double storage_bytes) const {
   return (reads * crs_bytes() + 3 * storage_bytes) / m_speed.read_bandwidth + 100e-6;
 }
@@ -239,8 +240,8 @@ Prediction ByteModel::predict_kernel(const Kernel& kernel, const Work& work, dou
 }
 
 /// A product whose teams take chunks of equally many entries. For large matrices a second kernel scales the
-/// rows without entries, whose list it reads. A sector of y with rows of both kernels is written twice, in
-/// parts.
+/// rows without entries, and reads the list of these rows. If a sector of y has rows of both kernels, each
+/// kernel writes a part of it.
 Prediction ByteModel::predict_chunks(const Kernel& kernel, double matrix_bytes,
                                      double conversion_reads) const {
   const double empty_rows = static_cast<double>(m_statistics.empty_rows);
@@ -362,8 +363,8 @@ Prediction ByteModel::predict_ell_part(const Options& options, const Bytes& byte
   };
   const auto part_of_width = [&](std::int64_t k) {
     const auto at = static_cast<std::size_t>(k);
-    // At the last counted length the number of longer rows is not known; the rows of that length or more
-    // stand for them.
+    // The number of rows longer than the last counted length is not known. The number of rows of at least
+    // that length is used instead.
     const bool is_last = at + 2 == reaching.size() && k < m_statistics.longest_row;
     return part_of(static_cast<double>(k), beyond[at], static_cast<double>(reaching[is_last ? at : at + 1]));
   };
@@ -394,7 +395,7 @@ Prediction ByteModel::predict(const HybOptions& options) const {
   coo.cache_bytes = coo.bytes + x_sector_bytes() * part.excess / m_nnz;
   coo.warps = part.excess_rows / warp_size;
   coo.steps = part.excess / warp_size;
-  // A launch of its own adds up the cut rows.
+  // A separate launch adds up the cut rows.
   if (m_speed.gpu.multiprocessors > 0) result.seconds += launch_seconds;
   result.seconds += seconds(Kernels::coo, coo, false);
   return result;
@@ -407,9 +408,9 @@ Prediction ByteModel::predict(const HecOptions& options) const {
   EllPart part;
   Prediction result = predict_ell_part(options, bytes, part);
   if (part.excess <= 0) return result;
-  // Warps of their own multiply the rows with excess entries, one lane per row, and read both parts of these
-  // rows. If these rows lie far apart, a sector of the ELL part has one entry of them. The excess entries of
-  // a row begin and end inside sectors.
+  // Separate warps multiply the rows with excess entries, one lane per row, and read both parts of these
+  // rows. If these rows lie far apart, a sector of the ELL part has an entry of only one of them. The excess
+  // entries of a row begin and end inside sectors.
   const double mean_excess = part.excess / part.excess_rows;
   const double entries_apart = std::clamp(m_rows / part.excess_rows, 1.0, 4.0);
   Work rest;
@@ -425,8 +426,8 @@ Prediction ByteModel::predict(const HecOptions& options) const {
   return result;
 }
 
-/// One lane per row multiplies all diagonals of its row. If the number of diagonals is unknown there is no
-/// prediction.
+/// One lane per row multiplies all diagonals of its row. If the number of diagonals is not known, the
+/// prediction is infinite.
 Prediction ByteModel::predict(const CdsOptions& options) const {
   if (options.block_size < 1 || options.block_size > MatrixStatistics::largest_block) return {};
   const std::int64_t count = m_statistics.diagonals[static_cast<std::size_t>(options.block_size)];
@@ -470,7 +471,7 @@ Prediction ByteModel::predict(const BsrOptions& options) const {
   const double block_bytes = size * size * m_scalar;
   const double block_lines = block_bytes / line_bytes;
   const bool is_aligned = std::fmod(block_bytes, line_bytes) == 0 || std::fmod(line_bytes, block_bytes) == 0;
-  // Lines of the values of a block, of x and of the block column.
+  // Cache lines of the values of a block, of x and of the block column.
   const double lines =
       std::min(size, is_aligned ? std::max(1.0, block_lines) : 1 + block_lines) + 1 + 1 / size;
   Work work =

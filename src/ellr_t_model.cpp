@@ -78,10 +78,10 @@ WarpWork warp_work(const std::vector<std::int64_t>& row_lengths, int lanes_per_r
   return result;
 }
 
-// Figures of EllrTModel::sectors in cycles of one multiprocessor. How they were measured: see
-// docs/performance.md, "Figures of the ELLR-T model".
+// Figures of EllrTModel::sectors in cycles of one multiprocessor, from measurements (see docs/performance.md,
+// "Figures of the ELLR-T model").
 
-/// Cycles per warp, with one lane per row, and with several lanes per row that add up their sums.
+/// Cycles per warp with one lane per row. With several lanes per row, the warp also adds up their sums.
 constexpr double cycles_of_warp = 40;
 constexpr double cycles_of_shared_warp = 97;
 /// Cycles per step of a warp.
@@ -112,7 +112,7 @@ double sectors_cost(const WarpWork& all, std::int64_t warps, std::int64_t nnz, s
   return std::max(instructions, memory) / speed_of_team + cycles_of_wait * waits;
 }
 
-/// Equations 1, 2 and 4: the multiprocessors take the teams in turn; the largest sum of waits of one of them.
+/// Equations 1, 2 and 4: the multiprocessors take the teams in turn. Returns the largest sum of waits on one.
 std::int64_t most_loaded(const std::vector<std::int64_t>& waits, std::size_t warps_per_team,
                          int multiprocessors) {
   std::vector<std::int64_t> loads(static_cast<std::size_t>(multiprocessors));

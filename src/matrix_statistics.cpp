@@ -18,7 +18,7 @@ int MatrixStatistics::best_block_size(int most, std::int64_t multiple) const {
 namespace Impl {
 
 std::int64_t sampled_diagonals(const std::int64_t* coordinates, std::int64_t samples, std::int64_t b) {
-  // Diagonals are told apart by a 16-bit hash of their offsets. To sort the offsets would take longer than a
+  // Diagonals are told apart by a 16-bit hash of their offsets. Sorting the offsets would take longer than a
   // product (see docs/performance.md, "Statistics of a matrix").
   std::vector<bool> found(std::size_t(1) << 16);
   std::int64_t count = 0;
@@ -63,7 +63,7 @@ void read_statistics(const std::int64_t* counts, std::int64_t sector_samples, st
   for (std::size_t w = sorted.size(); w-- > 0;) {
     const std::int64_t* padding =
         counts + Layout::padding_sums + static_cast<std::int64_t>(w) * Layout::padding_sum_count;
-    // A size without samples takes the padding of the next larger size.
+    // A window size without samples gets the padding of the next larger size.
     for (std::size_t t = 0; t < 6; ++t)
       if (padding[6] > 0)
         sorted[w][t] = ratio(padding[t], padding[6]);

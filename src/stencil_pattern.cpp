@@ -36,7 +36,7 @@ void StencilPattern::add_points(const Stencil& stencil) {
       if (grid.rules[axis] == BoundaryRule::wrap && 2 * reach >= grid.cells[axis] && reach > 0)
         fail<std::invalid_argument>("Filigree::StencilProblem: axis ", axis, " wraps around ",
                                     grid.cells[axis], " cells, and the stencil reaches ", reach,
-                                    " cells along it; it must have more than ", 2 * reach, " cells.");
+                                    " cells along it; the axis must have more than ", 2 * reach, " cells.");
       if (grid.rules[axis] == BoundaryRule::drop && reach >= grid.cells[axis]) reaches_cell = false;
     }
     // A point that never reaches a cell would add an empty block diagonal.
@@ -52,8 +52,8 @@ void StencilPattern::add_points(const Stencil& stencil) {
 
 /// Sets blocks and block_offsets.
 ///
-/// All inner coordinates of an axis, which are at least the reach of the stencil away from both ends, have
-/// equal neighbourhoods. So one inner coordinate is visited and counted for all of them.
+/// A coordinate of an axis is inner if it is at least the reach of the stencil away from both ends. All inner
+/// coordinates have equal neighbourhoods, so one of them is visited and counted for all.
 void StencilPattern::count_blocks_and_diagonals() {
   using Representative = std::pair<std::int64_t, std::int64_t>;  // a coordinate, number of equal coordinates
   std::array<std::vector<Representative>, 3> representatives;

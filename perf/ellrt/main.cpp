@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // filigree_ellrt: measures how good the models of ELLR-T are. It times every launch of each matrix, that is
-// every number T of lanes per row and BS of lanes per team, as Vazquez, Fernandez and Garzon 2011, section 4.
+// every number T of lanes per row and BS of lanes per team, as in Vazquez, Fernandez and Garzon 2011, section
+// 4.
 #include <algorithm>
 #include <CLI/CLI.hpp>
 #include <cmath>
@@ -46,8 +47,8 @@ struct Timed {
   double seconds = 0;
 };
 
-/// Times all launches with cold caches. `bytes` becomes the bytes that a product must read and write, without
-/// padding (the effective bandwidth of Vazquez, Fernandez and Garzon 2011, table 3, counts these). Throws the
+/// Times all launches with cold caches. `bytes` is set to the bytes that a product must read and write,
+/// without padding, as in the effective bandwidth of Vazquez, Fernandez and Garzon 2011, table 3. Throws the
 /// exceptions of convert().
 template <class Crs>
 std::vector<Timed> time_launches(const Crs& crs, const std::vector<EllrTLaunch>& launches, double& bytes) {
@@ -60,7 +61,7 @@ std::vector<Timed> time_launches(const Crs& crs, const std::vector<EllrTLaunch>&
   std::vector<Timed> result;
   const auto convert = [&](const EllrTLaunch& launch) {
     Filigree::EllOptions options = launch.options();
-    options.max_storage_ratio = 10;  // to judge the models for matrices with much padding too
+    options.max_storage_ratio = 10;  // so that matrices with much padding are judged too
     return Filigree::convert<Filigree::EllMatrix>(crs, options);
   };
   auto ell = convert(launches.front());
@@ -182,12 +183,10 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1 << 20));
   app.add_flag("--all", options.all, "prints the time of every launch");
   app.footer(
-      "Columns: N rows; Av and s/Av%, the mean row length and its standard deviation in percent; BS, T and "
-      "ms,\n"
-      "lanes per team, lanes per row and time of the best launch. For each model: BS, T and GB/s of the "
-      "launch\n"
-      "that it picks, and matching, the time of the best launch in percent of the time of the picked one.\n"
-      "worst %: the time of the best launch in percent of the time of the slowest one.\n"
+      "Columns: N rows; Av and s/Av%, the mean row length and its standard deviation in percent; BS, T and\n"
+      "ms, lanes per team, lanes per row and time of the best launch. For each model: BS, T and GB/s of the\n"
+      "launch that it picks, and matching, the time of the best launch in percent of the time of the picked\n"
+      "one. worst %: the time of the best launch in percent of the time of the slowest one.\n"
       "Flags that begin with --kokkos go to Kokkos.");
   return FiligreePerf::run_program(app, argc, argv,
                                    [&](int&, char**) { return FiligreePerf::measure_all(options); });

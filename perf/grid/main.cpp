@@ -32,7 +32,7 @@ void write(const Options& options, const Coefficients& coefficients) {
   Crs crs;
   {
     FiligreePerf::Progress progress("assembling " + grid.name());
-    // The first assembly includes costs of starting up, and is not reported.
+    // The first assembly is not reported, because it includes the costs of first launches.
     for (int run = 0; run < 2; ++run) {
       Kokkos::Timer timer;
       crs = problem.template crs<Crs>();
@@ -62,7 +62,8 @@ int main(int argc, char** argv) {
       ->type_name("FILE")
       ->required();
   options.grid.add_to(app);
-  app.add_option("--coefficients", options.coefficients, "coupled is a Laplacian with dense blocks")
+  app.add_option("--coefficients", options.coefficients,
+                 "coefficients of the matrix; coupled is a Laplacian with dense blocks")
       ->type_name("")
       ->check(CLI::IsMember({"coupled", "laplacian", "random"}))
       ->capture_default_str();

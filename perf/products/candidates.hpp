@@ -15,7 +15,7 @@ struct Candidate {
   std::string name;
   std::string format;             ///< name of the format in MatrixTraits, empty for a peer
   bool is_peer = false;           ///< the product of another library
-  std::string refusal;            ///< the reason if there is no product, else empty
+  std::string refusal;            ///< why there is no product; empty if there is one
   std::function<void()> product;  ///< y = A*x on the default instance; keeps the converted matrix alive
   double storage_bytes = 0;       ///< bytes that the matrix occupies
   double bytes = 0;               ///< bytes that a product must move: the matrix, x and y

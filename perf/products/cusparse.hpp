@@ -91,7 +91,7 @@ class CusparseProduct {
                                                  ? CUDA_C_32F
                                                  : CUDA_C_64F;
 
-  /// cuSPARSE declares no pointers const, not even those that it only reads.
+  /// The pointer for cuSPARSE, whose functions take no pointers to const, even for data that they only read.
   template <class View>
   static void* data(const View& view) {
     return const_cast<void*>(static_cast<const void*>(view.data()));

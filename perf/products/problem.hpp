@@ -24,7 +24,7 @@ class SpmvProblem {
   using crs_type = KokkosSparse::CrsMatrix<Scalar, int, device_type, void, int>;
   using vector_type = Kokkos::View<Scalar*, device_type>;
   using real_type = Filigree::Impl::real_t<Scalar>;
-  /// The reference sums use a type with more digits.
+  /// The type of the reference sums, which has more digits.
   using wide_type = std::conditional_t<std::is_same_v<real_type, float>, double, long double>;
   using wide_scalar =
       std::conditional_t<Filigree::Impl::is_complex_v<Scalar>, std::complex<wide_type>, wide_type>;
@@ -74,7 +74,7 @@ class SpmvProblem {
       const wide_type difference = std::abs(widen(host_y(row)) - widen(m_kokkos_kernels(row)));
       // A row with an Inf or NaN in A has no finite reference.
       if (!std::isfinite(m_magnitudes[row])) continue;
-      // The negated comparisons fail for a NaN in y.
+      // The comparisons are negated so that a NaN in y is an error.
       if (!(error <= m_bound[row]) || !(difference <= 2 * m_bound[row]))
         Filigree::Impl::fail<std::runtime_error>("the product of ", format, " is wrong in row ", row,
                                                  ": it is ", host_y(row), ", Kokkos Kernels computes ",

@@ -52,8 +52,7 @@ std::vector<NamedMatrix<Crs>> matrices(const Options& options) {
   if (result.empty())
     throw std::invalid_argument(
         "there is nothing to measure: name a Matrix Market file (.mtx or .mtx.gz) or a folder of them, or "
-        "add "
-        "--generated.");
+        "add --generated.");
   return result;
 }
 
@@ -63,11 +62,10 @@ struct Results {
   std::vector<double> of_cusparse;  ///< speed of the picked format relative to the best cuSPARSE CSR
   std::vector<double> selection;    ///< time of a selection, in products of Kokkos Kernels' CRS
   int failures = 0;                 ///< matrices that could not be measured
-  std::vector<double> predicted_over_measured;  ///< times of formats larger than least_bytes
+  std::vector<double> predicted_over_measured;  ///< ratios of times, for formats larger than least_bytes
 };
 
-/// Measures a matrix, adds the results and prints its line of the table.
-
+/// Measures a matrix, adds its results and prints its line of the table.
 void measure(const Options& options, const NamedMatrix<Crs>& matrix, Results& results) {
   const Execution exec;
   const CacheFlush<Execution> flush(exec);
@@ -140,7 +138,7 @@ void measure(const Options& options, const NamedMatrix<Crs>& matrix, Results& re
                 << std::setprecision(1) << std::setw(10) << 1e-6 * one.bytes << " MB" << std::endl;
 }
 
-/// Prints the means and worst results of all matrices.
+/// Prints the means and the worst results over all matrices.
 void report(Results results) {
   auto& fractions = results.fractions;
   std::sort(fractions.begin(), fractions.end());
@@ -211,10 +209,10 @@ int main(int argc, char** argv) {
   app.add_flag("--all", options.all,
                "prints predicted and measured milliseconds and the size of every format");
   app.footer(
-      "Columns: of best and of cuSPARSE, the speed of the picked format relative to the best format and to "
-      "the\n"
-      "best CSR product of cuSPARSE; selection, the time of a selection in products of Kokkos Kernels' CRS.\n"
-      "Flags that begin with --kokkos go to Kokkos.");
+      "Columns: \"of best\" and \"of cuSPARSE\", the speed of the picked format relative to the best format\n"
+      "and to the best CSR product of cuSPARSE; \"selection\", the time of a selection in products of "
+      "Kokkos\n"
+      "Kernels' CRS. Flags that begin with --kokkos go to Kokkos.");
   return FiligreePerf::run_program(app, argc, argv,
                                    [&](int&, char**) { return FiligreePerf::measure_all(options); });
 }

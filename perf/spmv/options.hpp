@@ -16,10 +16,10 @@ struct Options {
   std::int64_t repeat = 1;  ///< copies along the diagonal
   std::string scalar = "double";
   std::vector<std::string> formats;  ///< names of formats and variants; empty means all formats
-  bool variants = false;             ///< all formats means all variants of all formats
+  bool variants = false;             ///< if formats is empty: all variants of all formats are measured
   bool measures_auto = false;        ///< the format that optimize() picks is measured too
 
-  /// Adds the flags to a command line. The object must live until the command line was parsed.
+  /// Adds the flags to a command line. The object must live until the command line has been parsed.
   void add_to(CLI::App& app);
   /// The problem in one word, for the names of benchmarks.
   std::string problem() const;

@@ -20,7 +20,8 @@ struct HelpFormatter : CLI::Formatter {
 
   std::string make_option_opts(const CLI::Option* option) const override {
     if (option->get_positional()) return "";
-    // CLI11 joins the name of the type and the descriptions of all checks by colons. The first says enough.
+    // CLI11 joins the name of the type and the descriptions of all checks by colons. Only the first is
+    // printed.
     std::string type = option->get_type_name();
     type.erase(0, type.find_first_not_of(':'));
     return type.empty() ? "" : "=" + type.substr(0, type.find(':'));

@@ -40,7 +40,7 @@ std::vector<std::filesystem::path> matrix_files(const std::filesystem::path& pat
 std::string matrix_name(const std::filesystem::path& file);
 
 /// The structured grid that --grid, --stencil, --dof and --boundary describe. All members hold their final
-/// values when the command line was parsed.
+/// values after the command line has been parsed.
 struct GridOptions {
   std::array<std::int64_t, 3> cells = {64, 64, 64};
   int dimensions = 3;
@@ -49,7 +49,7 @@ struct GridOptions {
   std::string boundary = "drop";
   Filigree::Boundaries boundaries = {};
 
-  /// Adds the four flags to a command line. The object must live until the command line was parsed.
+  /// Adds the four flags to a command line. The object must live until the command line has been parsed.
   void add_to(CLI::App& app);
 
   Filigree::Stencil points() const;

@@ -91,7 +91,7 @@ std::vector<NamedMatrix<Crs>> regular_matrices() {
              return grid_matrix<Crs>({160, 3, 1});
            }},
           {"dense 4000", 1, []() { return random_matrix<Crs>(4000, 4000, EqualRows{4000}); }},
-          {"random, 16 a row", 1, []() { return random_matrix<Crs>(1250000, 1250000, EqualRows{16}); }}};
+          {"random, 16 per row", 1, []() { return random_matrix<Crs>(1250000, 1250000, EqualRows{16}); }}};
 }
 
 /// Generated matrices in which a few rows are much longer than the others.

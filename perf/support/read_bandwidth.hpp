@@ -7,9 +7,9 @@
 
 namespace FiligreePerf {
 
-/// Bytes per second that an execution space reads from memory: the figure that the bandwidth of products is
-/// divided by. It is the median over reads of 1 GiB on a GPU and of 512 MiB on a host, each timed like a
-/// product. The byte model uses another figure, the best of a few reads of smaller arrays.
+/// Bytes per second that an execution space reads from memory. The programs divide the bandwidth of a product
+/// by it. It is the median over reads of 1 GiB on a GPU and of 512 MiB on a host, each timed like a product.
+/// The byte model uses another figure (see docs/performance.md, "Cost of measuring the read bandwidth").
 template <class ExecutionSpace>
 double read_bandwidth(const ExecutionSpace& exec) {
   const std::int64_t bytes = std::int64_t(Filigree::Impl::runs_on_gpu_v<ExecutionSpace> ? 1024 : 512) << 20;

@@ -99,17 +99,18 @@ struct Picks {
     of_cusparse.push_back(m.best_cusparse_csr() / picked);
   }
   void report(Report& report, const std::string& where) const {
-    report.at_least("optimize(), " + where + ": of the best format's speed, mean", 0.97, mean(of_best));
-    report.at_least("optimize(), " + where + ": of the best format's speed, worst", 0.9,
+    report.at_least("optimize(), " + where + ": speed / best format, mean", 0.97, mean(of_best));
+    report.at_least("optimize(), " + where + ": speed / best format, worst", 0.9,
                     *std::min_element(of_best.begin(), of_best.end()));
-    report.at_least("optimize(), " + where + ": of the best cuSPARSE CSR's speed, worst", 0.95,
+    report.at_least("optimize(), " + where + ": speed / best cuSPARSE CSR, worst", 0.95,
                     *std::min_element(of_cusparse.begin(), of_cusparse.end()));
   }
 };
 
 // ---- structured grids -------------------------------------------------------------------------------------
 
-/// CDS on structured grids. fraction, over_cusparse and over_bsr are the lower bounds of the targets.
+/// CDS on structured grids. The lower bounds of the targets are `fraction` of the read bandwidth, and the
+/// speed divided by that of the best cuSPARSE CSR (over_cusparse) and of Kokkos Kernels' BSR (over_bsr).
 template <class Scalar>
 void grids(Report& report, const std::string& scalar, const std::vector<GridCase>& cases, double bandwidth,
            double fraction, double over_cusparse, double over_bsr) {
@@ -125,11 +126,12 @@ void grids(Report& report, const std::string& scalar, const std::vector<GridCase
                                                            candidate.rfind("cusparse", 0) == 0 ||
                                                            candidate == "kokkos_kernels_merge";
                                                   });
-    report.at_least("cds, " + name + ": of read bandwidth", fraction, m.fraction_of_read("cds", bandwidth));
-    report.at_least("cds, " + name + ": times best cuSPARSE CSR", over_cusparse,
+    report.at_least("cds, " + name + ": fraction of read bandwidth", fraction,
+                    m.fraction_of_read("cds", bandwidth));
+    report.at_least("cds, " + name + ": speed / best cuSPARSE CSR", over_cusparse,
                     m.best_cusparse_csr() / m.seconds("cds"));
     if (grid.dof > 1)
-      report.at_least("cds, " + name + ": times Kokkos Kernels' BSR", over_bsr,
+      report.at_least("cds, " + name + ": speed / Kokkos Kernels' BSR", over_bsr,
                       m.seconds("bsr") / m.seconds("cds"));
     costs.add(m);
     picks.add(m);
@@ -153,7 +155,8 @@ void blocks(Report& report, const std::string& scalar, double bandwidth) {
     const Measurement m =
         measure_problem<Scalar>(report, name, grid_matrix<CrsOf<Scalar>>(grid), dof, bandwidth, false,
                                 [](const std::string& candidate) { return candidate == "cds"; });
-    report.at_least("cds, " + name + ": of read bandwidth", 0.85, m.fraction_of_read("cds", bandwidth));
+    report.at_least("cds, " + name + ": fraction of read bandwidth", 0.85,
+                    m.fraction_of_read("cds", bandwidth));
   }
 }
 
@@ -177,7 +180,7 @@ Matrices with_files(const Options& options, const std::vector<const char*>& name
   return result;
 }
 
-/// False for formats and peers that need dense blocks or few diagonals, which a general matrix does not have.
+/// Whether a format or peer suits matrices without dense blocks and with many diagonals.
 bool suits_general(const std::string& name) {
   return name != "cds" && name != "bsr" && name != "bell" && name != "dia" && name != "cusparse_bsr";
 }
@@ -194,11 +197,11 @@ void regular(Report& report, const Options& options, double bandwidth) {
     ratios.push_back(m.best_cusparse_csr() / best);
     costs.add(m);
     picks.add(m);
-    report.at_least("best of ELL's family, " + matrix.name + ": times cuSPARSE SELL", 1.0,
+    report.at_least("best of ELL, SELL, JDS, " + matrix.name + ": speed / cuSPARSE SELL", 1.0,
                     m.seconds("cusparse_sell") / best);
-    report.out() << "  times best cuSPARSE CSR " << ratios.back() << std::endl;
+    report.out() << "  speed / best cuSPARSE CSR " << ratios.back() << std::endl;
   }
-  report.at_least("best of ELL's family: times best cuSPARSE CSR, geometric mean", 1.35,
+  report.at_least("best of ELL, SELL, JDS: speed / best cuSPARSE CSR, geometric mean", 1.35,
                   geometric_mean(ratios));
   picks.report(report, "regular rows");
   add_costs(report, "regular rows", costs);
@@ -215,9 +218,9 @@ void long_rows(Report& report, const Options& options, double bandwidth) {
     ratios.push_back(m.best_cusparse_csr() / m.best(is_format));
     costs.add(m);
     picks.add(m);
-    report.at_least("best format, " + matrix.name + ": times best cuSPARSE CSR", 0.9, ratios.back());
+    report.at_least("best format, " + matrix.name + ": speed / best cuSPARSE CSR", 0.9, ratios.back());
   }
-  report.at_least("best format, long rows: times best cuSPARSE CSR, geometric mean", 1.0,
+  report.at_least("best format, long rows: speed / best cuSPARSE CSR, geometric mean", 1.0,
                   geometric_mean(ratios));
   picks.report(report, "long rows");
   add_costs(report, "long rows", costs);
@@ -241,8 +244,9 @@ void columns_of(Report& report, const std::string& name, const CrsOf<double>& cr
   const double single = seconds(1);
   for (const int columns : {2, 4, 8, 16}) {
     const double ratio = columns * single / seconds(columns);
-    report.out() << name << ", " << columns << " columns: " << ratio << " times single products" << std::endl;
-    if (columns == 8) report.at_least(name + ", 8 columns: times single products", 3.0, ratio);
+    report.out() << name << ", " << columns << " columns: " << ratio << " times as fast as single products"
+                 << std::endl;
+    if (columns == 8) report.at_least(name + ", 8 columns: speed / single products", 3.0, ratio);
   }
 }
 
@@ -266,14 +270,15 @@ void small(Report& report, const Options& options, double bandwidth) {
     const Measurement m =
         measure_problem<double>(report, matrix.name + ", small", matrix.make(), 1, bandwidth, false,
                                 [](const std::string& candidate) { return suits_general(candidate); });
-    report.at_least("best format, " + matrix.name + " (small): times best cuSPARSE CSR", 1.0,
+    report.at_least("best format, " + matrix.name + " (small): speed / best cuSPARSE CSR", 1.0,
                     m.best_cusparse_csr() / m.best(is_format));
   }
 }
 
 // ---- hosts ------------------------------------------------------------------------------------------------
 
-/// The best variant of each format against Kokkos Kernels' CRS. The two are timed in turns.
+/// The best variant of each format, compared with Kokkos Kernels' CRS. Each variant and CRS are timed in
+/// turns.
 void host(Report& report, const Options& options, double) {
   const Matrices matrices =
       with_files(options, {"bcsstk33", "qh1484"},
@@ -303,7 +308,7 @@ void host(Report& report, const Options& options, double) {
     Wanted wanted;
     wanted.time_conversions = false;
     wanted.wants = [&](const std::string& name, bool) {
-      // Lanes per row have no effect on a host, so that all crs_lanes variants are equal there.
+      // Lanes per row have no effect on a host, so only one of the equal crs_lanes variants is measured.
       const bool repeats = name.rfind("crs_lanes", 0) == 0 && name != "crs_lanes1";
       return name != "crs" && name != "bsr" && !repeats && (matrix.block_size > 1 || suits_general(name));
     };
@@ -313,7 +318,7 @@ void host(Report& report, const Options& options, double) {
       const double ratio = seconds / crs_seconds;
       report.out() << "  " << std::left << std::setw(22) << one.name << std::right << std::setprecision(4)
                    << std::setw(10) << 1e3 * seconds << " ms, CRS" << std::setw(10) << 1e3 * crs_seconds
-                   << " ms, " << std::setprecision(2) << ratio << " times" << std::endl;
+                   << " ms, " << std::setprecision(2) << ratio << " times as long" << std::endl;
       if (formats.empty() || formats.back().format != one.format)
         formats.push_back({one.format, one.name, ratio});
       else if (ratio < formats.back().ratio)
@@ -321,7 +326,7 @@ void host(Report& report, const Options& options, double) {
     });
     for (const Best& best : formats)
       report.at_most(best.format + (best.name == best.format ? "" : " (" + best.name + ")") + ", " +
-                         matrix.name + ": times of Kokkos Kernels' CRS",
+                         matrix.name + ": time / Kokkos Kernels' CRS",
                      best.format == "cds" ? 1.0 : 1.3, best.ratio);
   }
 }

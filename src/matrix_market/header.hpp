@@ -69,7 +69,7 @@ inline std::int64_t read_size(const Text& text, const char*& p, const char* what
   return value;
 }
 
-/// Reads the five words of the banner and refuses combinations that the format does not define.
+/// Reads the five words of the banner and returns their end. Refuses undefined combinations.
 inline const char* read_banner(const Text& text, const MatrixMarketOptions& options, bool real_target,
                                Header& header) {
   const char* p = skip_word(text.begin, text.end);
@@ -109,8 +109,8 @@ inline std::int64_t array_values(const Header& header) {
   return header.symmetry == Symmetry::SkewSymmetric ? below_diagonal : below_diagonal + header.num_rows;
 }
 
-/// Reads banner and size line. Throws MatrixMarketError if they are wrong, if the matrix to fill cannot hold
-/// a matrix of this kind or size, or if the text is too short for the number of entries.
+/// Reads the banner and the size line. Throws MatrixMarketError if they are wrong, if the matrix to fill
+/// cannot hold a matrix of this kind or size, or if the text is too short for the number of entries.
 ///
 /// @param real_target whether the matrix to fill has real values
 inline Header read_header(const Text& text, const MatrixMarketOptions& options,
@@ -125,7 +125,7 @@ inline Header read_header(const Text& text, const MatrixMarketOptions& options,
   if (header.object == Object::Matrix)
     header.num_cols = read_size(text, p, "the number of columns", target.max_ordinal);
   if (header.is_symmetric() && header.num_rows != header.num_cols)
-    text.fail(columns, "as many columns as rows, " + std::to_string(header.num_rows) +
+    text.fail(columns, "the same number of columns as rows, " + std::to_string(header.num_rows) +
                            ", since the banner names a symmetry");
   const char* entries = header.is_array() ? header.size_line : p;
   header.num_entries =

@@ -42,8 +42,7 @@ class MappedFile {
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 
-  /// Null if the file cannot be mapped, for example a pipe or an empty file. It must be read as a stream
-  /// then.
+  /// Null if the file cannot be mapped but must be read as a stream, for example a pipe or an empty file.
   const char* begin() const { return m_data; }
   const char* end() const { return m_data + m_size; }
 
@@ -80,8 +79,8 @@ bool is_gzip(const char* begin, const char* end) {
 /// Decompresses gzip data of one or more members. Throws MatrixMarketError, with the name, if the data is
 /// corrupt, truncated or followed by other bytes.
 ///
-/// This does not use zlib's gzread: gzread cannot read from a std::istream, and it silently ignores bytes
-/// after the gzip data.
+/// This does not use zlib's gzread, which cannot read from a std::istream and silently ignores bytes after
+/// the gzip data (see docs/performance.md, "gzip data").
 MatrixMarket::Buffer inflate_gzip(const char* begin, const char* end, const std::string& name) {
   // zlib counts bytes in unsigned int, so longer data is passed in parts of at most this size.
   constexpr std::size_t max_part = std::size_t(1) << 30;

@@ -9,9 +9,9 @@ namespace Filigree::Impl::MatrixMarket {
 
 /// Reads a text into a matrix.
 ///
-/// It makes passes over the text and stores nothing but the matrix and counts per row, so that it needs
-/// little more memory than the matrix. Several threads read pieces of the text. If one of them fails, one
-/// thread reads the text again from the beginning and throws the first error.
+/// It parses the text several times and stores only the matrix and counts per row, so that it needs little
+/// more memory than the matrix. Several threads read pieces of the text. If one of them fails, one thread
+/// reads the text again from the beginning and throws the first error.
 template <class Scalar, class Ordinal>
 class MatrixReader {
  public:
@@ -44,8 +44,8 @@ class MatrixReader {
 
   /// Cuts the text after the size line at line ends into at most one piece per thread.
   ///
-  /// Each piece counts the entries of every row. The number of pieces is limited so that these counts need
-  /// less memory than the matrix, and so that a piece is worth a thread. An array is one piece.
+  /// Each piece has a count of entries for every row. The number of pieces is limited so that these counts
+  /// need less memory than the matrix, and so that no piece is too short for a thread. An array is one piece.
   void cut_into_pieces() {
     const std::int64_t bytes = m_text.end - m_header.data;
     const std::int64_t min_piece_bytes = std::int64_t(1) << 18;

@@ -115,7 +115,7 @@ class TemporaryFile {
  private:
   std::string m_path;
   std::string m_temporary_path;
-  bool m_has_final_name = false;  // the file is neither renamed nor removed then
+  bool m_has_final_name = false;  // if true, the file is neither renamed nor removed
 };
 
 }  // namespace

@@ -56,8 +56,8 @@ struct Text {
   const char* end;
   const std::string& name;
 
-  /// The number of the line of a character, from 1. It counts line ends from the beginning of the text, so it
-  /// is only for errors.
+  /// The number of the line of a character, from 1. It is slow and meant for errors, because it counts line
+  /// ends from the beginning of the text.
   std::int64_t line_of(const char* p) const { return 1 + std::count(begin, p, '\n'); }
 
   /// Throws a MatrixMarketError that says what was expected and quotes the word found at p and its line.

@@ -198,10 +198,10 @@ class RowsInChunks : public testing::Test {};
 using ScalarsInChunks = testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
 TYPED_TEST_SUITE(RowsInChunks, ScalarsInChunks);
 
-/// Rows that begin and end where the entries of a lane, of a group of lanes or of a chunk do, or one entry
-/// beside that. Between them are thousands of empty rows, and some elements of x are Inf. The three numbers
-/// of entries give chunks that begin with rows, the most entries for which they do, and chunks at multiples
-/// of 2048 entries of which the last is full.
+/// Rows that begin and end at the first or last entry of a lane, of a group of lanes or of a chunk, or one
+/// entry before or after it. Between them are thousands of empty rows, and some elements of x are Inf. The
+/// first two numbers of entries give chunks that may begin with rows; the second is the largest such number.
+/// The third gives chunks of 2048 entries each.
 TYPED_TEST(RowsInChunks, MayEndAtAnyEntry) {
   using Scalar = TypeParam;
   using WideCrs = KokkosSparse::CrsMatrix<Scalar, std::int64_t, Device, void, std::size_t>;

@@ -285,7 +285,7 @@ TEST(MatrixMarket, SymmetricKindsMustBeSquare) {
       const std::string count = format[0] == 'c' ? " 1" : "";
       expect_error<Crs<Kokkos::complex<double>>>(
           std::string("%%MatrixMarket matrix ") + format + " " + kind + "\n2 3" + count + "\n1 1 1 0\n", 2,
-          {"as many columns as rows, 2", "found \"3\""});
+          {"the same number of columns as rows, 2", "found \"3\""});
     }
   }
 }

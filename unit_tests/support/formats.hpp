@@ -89,8 +89,8 @@ Options given_width(std::int64_t width) {
   return options;
 }
 
-/// Options with which even a small matrix has several slices, parts or teams. The variants for users in
-/// Filigree::variants_of are too large for that.
+/// Options with which even a small matrix has several slices, parts or teams. With the options for users,
+/// Filigree::variants_of, slices and teams are too large for that.
 template <class Options>
 std::vector<Filigree::NamedOptions<Options>> small_variants(const Options&) {
   return {};

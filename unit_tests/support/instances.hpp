@@ -13,8 +13,8 @@ namespace Experimental {}
 namespace FiligreeTest {
 
 namespace WithoutPartition {
-/// Stands in for Kokkos::Experimental::partition_space on a Kokkos that lacks it. If Kokkos has the function,
-/// overload resolution prefers that one to the ellipsis.
+/// Replaces Kokkos::Experimental::partition_space on a Kokkos that lacks it. If Kokkos has the function,
+/// overload resolution chooses that of Kokkos, because an ellipsis ranks last.
 template <class Space>
 std::array<Space, 1> partition_space(const Space& space, ...) {
   return {space};

@@ -64,7 +64,7 @@ TEST(ByteModel, IsALittleMoreThanTheLargestTerm) {
   const double on_host = model_of(crs, {4300e9, {}}).predict(Filigree::CooOptions()).seconds;
   const double on_gpu = model_of(crs, h200()).predict(Filigree::CooOptions()).seconds;
   EXPECT_GT(on_gpu, on_host);
-  // So slow a memory hides everything but the launch and the longest row.
+  // The memory is so slow that only the launch and the longest row add to its time.
   DeviceSpeed slow = h200();
   slow.read_bandwidth = 1e9;
   const double bytes = on_host * 4300e9;

@@ -81,9 +81,9 @@ TEST(EllrTModel, RefusesAnImpossibleGpu) {
 
 TEST(EllrTModel, SectorsGivesShortRowsOfALargeMatrixOneLaneEach) {
   const GpuShape h200 = {132, 32, 1024, 2048, 32};
-  // Seven entries per row: with more lanes per row most lanes would wait.
+  // Seven entries per row: more lanes per row would only add warps.
   EXPECT_EQ(Filigree::pick_ellr_t(EllrTModel::sectors, Lengths(1000000, 7), h200).lanes_per_row, 1);
-  // 500 rows fill the GPU only with a warp per row.
+  // 500 rows fill the GPU only if each row has a whole warp.
   EXPECT_EQ(Filigree::pick_ellr_t(EllrTModel::sectors, Lengths(500, 2000), h200).lanes_per_row, 32);
   // Every 32nd row is long: several lanes per row shorten its wait.
   Lengths uneven(1000000, 2);

@@ -78,7 +78,7 @@ TEST(MatrixStatistics, CountsTheStepsOfTheLongestRowOfEachGroup) {
 }
 
 TEST(MatrixStatistics, ManyTeamsCountLikeASequentialLoop) {
-  // Some rows have the same length as their neighbours, some have not.
+  // Some rows have the length of their neighbours, others have another length.
   std::vector<std::int64_t> lengths(9001);
   for (std::size_t row = 0; row < lengths.size(); ++row)
     lengths[row] = static_cast<std::int64_t>(row / (row % 64 + 1) * 7919 % 13 + (row % 1000 == 77 ? 40 : 0));

@@ -253,7 +253,7 @@ TEST(Optimize, TimesTheBestThreeOnRequest) {
 }
 
 TEST(Optimize, TimesEqualKernelsOnce) {
-  // On a host CRS uses the same kernel for all numbers of lanes per row, and few formats are as fast.
+  // On a host CRS uses one kernel for all numbers of lanes per row, and few other formats are as fast.
   OptimizeOptions options;
   options.speed.read_bandwidth = 1e10;
   options.time_best = true;
@@ -326,7 +326,8 @@ TEST(Optimize, TriesTheNextFormatIfAMatrixIsTooLarge) {
 }
 
 TEST(Optimize, TriesTheNextFormatIfAMatrixStoresMoreThanPredicted) {
-  // Three of 4096 rows are long, except in the windows that are sampled. They widen one sorted slice of 32.
+  // Three of 4096 rows are long, except in the windows that are sampled. They widen one sorted slice of 32
+  // rows.
   constexpr std::int64_t windows = 300;
   std::vector<bool> is_sampled(windows);
   for (const std::int64_t samples : {8, 128})

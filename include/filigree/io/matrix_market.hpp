@@ -176,11 +176,11 @@ auto matrix_market_from_crs(const Crs& crs) {
 ///
 /// Every other file is an error, for example one with
 /// - an unknown or missing word in the banner,
-/// - too few or too many entries, or numbers on a line,
+/// - too few or too many entries, or a line with too few or too many numbers,
 /// - a word that is not a number, or a fraction in an integer file,
 /// - an index outside the matrix,
 /// - an entry above the diagonal if the banner names a symmetry,
-/// - an entry on the diagonal of a skew-symmetric file, or one that is not real on that of a hermitian file,
+/// - a diagonal entry in a skew-symmetric file, or one that is not real in a hermitian file,
 /// - a number or a size that the types of the matrix cannot hold,
 /// - gzip data that is corrupt, truncated or followed by other bytes.
 ///
@@ -198,7 +198,8 @@ auto matrix_market_from_crs(const Crs& crs) {
 /// NISTIR 5935, 1996.
 ///
 /// @tparam Crs  a KokkosSparse::CrsMatrix of float, double, Kokkos::complex<float> or Kokkos::complex<double>
-///              on any device. Its Views are labelled Filigree::row_map[matrix_market], ::entries, ::values
+///              on any device. Its Views have the labels Filigree::<view>[matrix_market], in which <view> is
+///              row_map, entries or values
 /// @param path  the file
 /// @throws MatrixMarketError if the file cannot be read, is not valid or does not fit the matrix type
 template <class Crs>
@@ -218,9 +219,9 @@ Crs read_matrix_market(std::istream& stream, const std::string& name,
 
 /// Writes a CRS matrix as a Matrix Market file, with the words `coordinate`, `real` or `complex`, `general`.
 ///
-/// Each number has the fewest digits from which read_matrix_market() restores its bits. Of a NaN only the
-/// fact that it is a NaN is kept. The entries have the order of the matrix. If rows are not sorted or have
-/// duplicates, reading the file gives sorted rows and the sums of the duplicates.
+/// Each number has the fewest digits from which read_matrix_market() restores its bits. Only the bits of a
+/// NaN are not restored. The entries have the order of the matrix. If rows are not sorted or have duplicates,
+/// reading the file gives sorted rows and the sums of the duplicates.
 ///
 /// Cost: all threads of the default host execution space print numbers, and one thread compresses them.
 /// Memory on the host: at most a copy of the matrix and about 4 MB per thread.

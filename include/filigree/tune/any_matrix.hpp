@@ -27,9 +27,10 @@ auto variant_of(FormatList<Formats...>) -> std::variant<typename Formats::templa
 /// Copies share the Views.
 ///
 /// If the picked format is CRS or WrappedCrsMatrix, it shares the Views of the CRS matrix that it was made
-/// from: new values there are new values here, and refill writes to the CRS matrix. Some formats keep partial
-/// sums of a product in the matrix. For products on several execution space instances at the same time, make
-/// one copy per instance with with_own_carry(). The parameters are those of KokkosSparse::CrsMatrix.
+/// from. New values of the CRS matrix are then new values of this matrix, and refill writes to the CRS
+/// matrix. Some formats keep partial sums of a product in the matrix. For products on several execution space
+/// instances at the same time, make one copy per instance with with_own_carry(). The template parameters are
+/// those of KokkosSparse::CrsMatrix.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
 class AnyMatrix {
  public:
@@ -50,8 +51,8 @@ class AnyMatrix {
   /// A matrix without rows and columns.
   AnyMatrix() = default;
 
-  /// selection.picked names the format of matrix; nnz is the number of entries of the CRS matrix from which
-  /// it was converted.
+  /// selection.picked names the variant of `matrix`. nnz is the number of entries of the CRS matrix from
+  /// which it was converted.
   AnyMatrix(Selection selection, variant_type matrix, size_type nnz)
       : m_selection(std::move(selection)), m_matrix(std::move(matrix)), m_nnz(nnz) {}
 

@@ -20,18 +20,19 @@ struct Prediction {
 /// Predicts the time of a product y = A*x in each format from the statistics of the matrix and the speed of
 /// the device.
 ///
-/// On a GPU the time is the largest of three times, because each hides the others:
+/// On a GPU the time is the largest of three times, because the GPU does these kinds of work simultaneously:
 ///
-///   memory         the bytes of A that the format reads, and those of x and y, divided by the measured
+///   memory         the bytes of A that the format reads, and the bytes of x and y, divided by the measured
 ///                  bandwidth
 ///   cache          the bytes of the 32-byte sectors of A and x that reach the multiprocessors, divided by
-///                  the rate of the kernel
+///                  the rate at which the kernel receives them
 ///   instructions   nanoseconds per warp and nanoseconds per step, divided by the number of multiprocessors;
 ///                  in one step each lane of a warp multiplies one entry
 ///
-/// If two of the times are about equal, the prediction is a little more than the largest. The launch is
-/// added, and the time that one lane needs for the longest row, because nothing hides that at the end of a
-/// kernel. JDS begins with its longest rows, so that the other rows hide part of their time.
+/// If two of the times are about equal, the prediction is a little more than the largest. Two times are added
+/// to it: the time of a launch, and the time that one lane needs for the longest row, because at the end of a
+/// kernel no other work runs meanwhile. JDS begins with its longest rows, so that they overlap with other
+/// rows.
 ///
 /// src/byte_model.cpp has the bytes, sectors, warps and steps of each format and the nanoseconds of its
 /// kernel. The nanoseconds were fitted to products of double on one GPU; other types and GPUs use them
@@ -39,12 +40,12 @@ struct Prediction {
 ///
 /// Limits of the model: SELL is predicted with the padding of slices of 32 rows, whatever the slice height.
 /// The padding of a sorting window is interpolated between the window sizes of the statistics by the
-/// logarithm of the size. The size of teams is not modelled (see ellr_t_model.hpp). Numbers of lanes, widths
-/// and windows that a conversion refuses throw std::invalid_argument. For block sizes without statistics the
-/// prediction is infinite.
+/// logarithm of the size. The size of teams is not modelled (see ellr_t_model.hpp). predict() throws
+/// std::invalid_argument for numbers of lanes, widths and windows that a conversion refuses. For block sizes
+/// without statistics the prediction is infinite.
 ///
 /// Sources: bytes as in the effective bandwidth of the papers (Vazquez, Fernandez and Garzon 2011, section 4;
-/// Godwin, Holewinski and Sadayappan 2012, section 4). The other terms are our own.
+/// Godwin, Holewinski and Sadayappan 2012, section 4). The other terms come from no paper.
 class ByteModel {
  public:
   /// scalar_bytes, ordinal_bytes and offset_bytes are the sizes of one value, column index and offset.

@@ -44,10 +44,10 @@ struct ReadSixteen {
 
 /// Bytes per second that an execution space reads from memory.
 ///
-/// The kernel reads an array of that many bytes, which should be several times the last cache, and writes a
-/// sixteenth of it. The array is allocated for the measurement; if the memory does not suffice it is halved
-/// until it fits. seconds_of(read) must return the seconds of one call of read(), which queues the kernel on
-/// exec, and must not return before the kernel has ended.
+/// The kernel reads an array of `bytes` bytes and writes a sixteenth as many. Both count. The array should be
+/// several times as large as the last cache. It is allocated for the measurement, and halved until it fits
+/// into the memory. read() queues the kernel on exec. seconds_of(read) must return the seconds of one call of
+/// read(), and must wait until the kernel has ended.
 template <class ExecutionSpace, class SecondsOf>
 double measure_read_bandwidth(const ExecutionSpace& exec, std::int64_t bytes, const SecondsOf& seconds_of) {
   using view_type = Kokkos::View<double*, typename ExecutionSpace::device_type>;
@@ -70,8 +70,8 @@ double measure_read_bandwidth(const ExecutionSpace& exec, std::int64_t bytes, co
   return 17.0 * static_cast<double>(count) * sizeof(double) / seconds_of(read);
 }
 
-/// The same with the array and the timing that the byte model uses: 512 MiB on a GPU and 256 MiB on a host,
-/// and the best of four runs of four reads each. Fences.
+/// The read bandwidth for the byte model. It reads 512 MiB on a GPU and 256 MiB on a host, and takes the best
+/// of four runs of four reads each (see docs/performance.md, "Cost of measuring the read bandwidth"). Fences.
 template <class ExecutionSpace>
 double measure_read_bandwidth(const ExecutionSpace& exec) {
   const auto best_of_four = [&](const auto& read) {
@@ -92,9 +92,9 @@ double measure_read_bandwidth(const ExecutionSpace& exec) {
   return measure_read_bandwidth(exec, bytes, best_of_four);
 }
 
-/// The speed of the device of an execution space. The first call in a process measures it, which takes 0.6 GB
-/// on a GPU and 0.3 GB on a host while it runs; later calls return the same object. Safe to call from several
-/// threads.
+/// The speed of the device of an execution space. The first call with this type of execution space in a
+/// process measures it, which allocates 0.6 GB on a GPU and 0.3 GB on a host. Later calls return the same
+/// object. Several threads may call it at the same time.
 template <class ExecutionSpace>
 const DeviceSpeed& device_speed(const ExecutionSpace& exec) {
   static const DeviceSpeed speed = [&]() {

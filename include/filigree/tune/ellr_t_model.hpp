@@ -10,8 +10,8 @@ namespace Filigree {
 /// of BS lanes.
 enum class EllrTModel {
   /// M(rl, BS, T) of Vazquez, Fernandez and Garzon 2011, section 3.3, equations 1 to 4. A half warp waits for
-  /// its longest row; a row of n entries counts as n / T, rounded up. The multiprocessors take the teams in
-  /// turn. The cost is the largest sum of waits of a multiprocessor.
+  /// its longest row. The wait for a row of n entries is n / T, rounded up. The multiprocessors take the
+  /// teams in turn. The cost is the sum of the waits on one multiprocessor, for the one with the largest sum.
   half_warps,
   /// Our own model, for current GPUs and values of 8 bytes. The cost is the time of a product in cycles of a
   /// multiprocessor: the larger of the time for the instructions of all warps and the time for the 32-byte
@@ -39,9 +39,9 @@ struct EllrTLaunch {
 /// The costs of all launches, in ascending order of lanes_per_row, then of lanes_per_team.
 ///
 /// lanes_per_row is 1, 2, 4, 8, 16 or 32. lanes_per_team is a power of two, from the smallest team with which
-/// a multiprocessor can be full up to gpu.most_lanes_per_team. Takes a few operations per row and
-/// lanes_per_row on the host. Throws std::invalid_argument if the GPU has no multiprocessors, if its warps do
-/// not have 32 lanes, or if its teams cannot fill a multiprocessor.
+/// a multiprocessor can be full up to gpu.most_lanes_per_team. Cost: for each lanes_per_row, a few operations
+/// per row on the host. Throws std::invalid_argument if the GPU has no multiprocessors, if its warps do not
+/// have 32 lanes, or if its teams cannot fill a multiprocessor.
 std::vector<EllrTLaunch> ellr_t_costs(EllrTModel model, const std::vector<std::int64_t>& row_lengths,
                                       const GpuShape& gpu);
 

@@ -6,10 +6,12 @@
 
 namespace Filigree::Impl {
 
-/// The kernels that sample entries. RecordCoordinates writes row and column of each sample. The team kernel
-/// estimates how many sectors of x or how many blocks a set of entries lies in: it counts, for a sample, the
-/// entries of the set that lie in the same sector or block, and adds 1 / count. The mean of 1 / count is the
-/// number of sectors or blocks per entry.
+/// The kernels that sample entries. RecordCoordinates writes row and column of each sample.
+///
+/// The team kernel estimates in how many sectors of x, or in how many blocks, a set of entries lies. The set
+/// is 4096 consecutive entries for sectors, and a block row for blocks. For each sample the kernel counts the
+/// entries of the set that lie in the sector or block of the sample, and adds 1 / count. The mean of 1 /
+/// count is the number of sectors or blocks per entry.
 template <class ExecutionSpace, class Views>
 struct EntrySamples {
   using execution_space = ExecutionSpace;
@@ -22,8 +24,8 @@ struct EntrySamples {
   static constexpr std::int64_t set_entries = 4096;
   /// Blocks are counted if the rows of a block row have at most this many entries on average.
   static constexpr std::int64_t longest_mean_row = 256;
-  /// One sample of 4 is used for sectors and one of 32 for each block size. More samples would not change the
-  /// estimates enough to matter.
+  /// Every fourth sample is used for sectors, and one in 32 for each block size. With more samples the
+  /// estimates would be hardly better.
   static constexpr std::int64_t per_sector_sample = 4;
   static constexpr std::int64_t per_block_sample = 32;
 
@@ -88,8 +90,8 @@ struct EntrySamples {
   }
 };
 
-/// The kernel that counts, for each of a few samples, the entries that lie in the same sector of x, among the
-/// 2^20 consecutive entries around it. On a GPU several teams work on one sample.
+/// The kernel that counts, for each of a few samples, the entries in the same sector of x. It counts them
+/// among 2^20 consecutive entries around the sample. On a GPU several teams work on one sample.
 template <class ExecutionSpace, class Views>
 struct FarSamples {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;

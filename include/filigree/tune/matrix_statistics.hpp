@@ -13,11 +13,12 @@ namespace Filigree {
 /// The properties of a CRS matrix on which the time of its products depends.
 ///
 /// The figures of row lengths are exact: all rows are counted. The figures that need sorting or columns are
-/// estimates from samples that are spread evenly over the matrix and are the same on every run. On a GPU
-/// these are 128 stretches of 4096 rows (20 for each of the smaller windows) and some thousand entries; on a
-/// host they are 8 stretches (2) and 256 entries.
+/// estimates from samples, which are spread evenly over the matrix and are equal on every run. The samples
+/// are stretches of 4096 consecutive rows, and single entries. On a GPU there are at most 128 stretches for
+/// windows of 4096 rows, 20 stretches for each smaller size of windows, and 4096 entries. On a host there are
+/// 8 and 2 stretches and 256 entries.
 struct MatrixStatistics {
-  /// Longer rows are counted as one group in rows_reaching.
+  /// rows_reaching counts longer rows as rows of this length.
   static constexpr std::int64_t most_counted_length = Impl::StatisticsLayout::most_counted_length;
   /// The largest block size of block_fill and diagonals.
   static constexpr int largest_block = Impl::StatisticsLayout::largest_block;
@@ -37,9 +38,9 @@ struct MatrixStatistics {
   /// rows_reaching[k] is the number of rows with at least k entries. k goes from 0 to the longest row, or to
   /// most_counted_length if that is less; one more element is 0.
   std::vector<std::int64_t> rows_reaching;
-  /// group_steps[w][t]: consecutive rows, with 1 << t lanes per row, are cut into groups of 4 << w lanes. A
-  /// group takes one step per entry of the busiest lane of its longest row. This is the sum over all groups,
-  /// or 0 if a row has more lanes than a group.
+  /// group_steps[w][t]: the sum of the steps of all groups of consecutive rows, with 4 << w lanes per group
+  /// and 1 << t lanes per row. The steps of a group are the entries that the busiest lane of its longest row
+  /// multiplies. 0 if a row has more lanes than a group.
   std::array<std::array<std::int64_t, 6>, 4> group_steps = {};
 
   /// sorted_padding[w][t]: stored elements per entry of SELL in slices of 32 rows, with 1 << t lanes per row
@@ -47,7 +48,7 @@ struct MatrixStatistics {
   std::array<std::array<double, 6>, sorted_windows> sorted_padding = {};
   /// The fraction of the slices of 32 rows whose columns fit in 16 bits.
   double short_slices = 0;
-  /// The same for rows sorted in windows of 4096 rows.
+  /// That fraction after sorting the rows in windows of 4096 rows.
   double sorted_short_slices = 0;
   /// The fraction of the rows that would come first in their 32-byte sector of y if all rows were sorted by
   /// length: the row before them would lie in another sector. If all rows have the same length, these are the
@@ -57,20 +58,20 @@ struct MatrixStatistics {
   /// 32-byte sectors of x per entry that 4096 consecutive entries read. It stands for the traffic to a
   /// multiprocessor whose cache keeps x for a while.
   double sectors_per_entry = 1;
-  /// The same for 2^20 consecutive entries. It stands for the traffic to the last cache if x is too large for
-  /// it. 0 if x takes at most half of that cache.
+  /// 32-byte sectors of x per entry that 2^20 consecutive entries read. It stands for the traffic to the last
+  /// cache if x is too large for it. 0 if x takes at most half of that cache.
   double far_sectors_per_entry = 0;
   /// block_fill[b]: the fraction of the elements of nonempty b x b blocks that are entries. Blocks in block
   /// rows with more than 256 entries per row on average count as having one entry.
   std::array<double, largest_block + 1> block_fill = {};
-  /// diagonals[b]: the number of nonempty diagonals of b x b blocks, for b = 1 and the block size asked for;
-  /// 0 for others. It is a lower bound from the samples unless diagonals_are_counted[b].
+  /// diagonals[b]: the number of nonempty diagonals of b x b blocks, for b = 1 and for the block size that
+  /// was asked for; 0 for others. It is a lower bound from the samples unless diagonals_are_counted[b].
   std::array<std::int64_t, largest_block + 1> diagonals = {};
   std::array<bool, largest_block + 1> diagonals_are_counted = {};
 
-  /// The largest block size up to `most` that divides `multiple`, whose fill is at least 0.7 and within 2 %
-  /// of the best fill; 1 if there is none. The largest is taken because the 2 x 2 blocks of a matrix of 4 x 4
-  /// blocks are full too.
+  /// The largest block size up to `most` that divides `multiple` and whose fill is at least 0.7 and within 2
+  /// % of the best fill; 1 if there is none. The largest is taken because, in a matrix of full 4 x 4 blocks,
+  /// the 2 x 2 blocks are full too.
   int best_block_size(int most = largest_block, std::int64_t multiple = 0) const;
   /// Stored elements per entry of ELL.
   double ell_padding() const { return nnz > 0 ? static_cast<double>(longest_row) / mean_row() : 1; }
@@ -86,13 +87,13 @@ namespace Impl {
 /// A lower bound of the number of nonempty diagonals of b x b blocks, from the row and column of each sample.
 std::int64_t sampled_diagonals(const std::int64_t* coordinates, std::int64_t samples, std::int64_t b);
 
-/// Turns the counts of the kernels, which lie as StatisticsLayout says, into statistics. rows, columns and
-/// nnz of the result must be set.
+/// Computes the statistics from the counts of the kernels, whose positions StatisticsLayout has. rows,
+/// columns and nnz of the result must be set.
 void read_statistics(const std::int64_t* counts, std::int64_t sector_samples, std::int64_t block_samples,
                      std::int64_t far_samples, MatrixStatistics& result);
 
-/// Sets the number of diagonals of b x b blocks: by the samples, or by counting them all if is_exact is set
-/// and diagonals that the samples show would not store more than most_per_row values per row.
+/// Sets the number of diagonals of b x b blocks from the samples. If is_exact is set, it counts all diagonals
+/// instead, unless those of the samples already store more than most_per_row values per row.
 template <class ExecutionSpace, class Crs>
 void count_diagonals(const ExecutionSpace& exec, const Crs& crs, const std::int64_t* coordinates,
                      std::int64_t samples, int b, bool is_exact, double most_per_row,
@@ -109,14 +110,14 @@ void count_diagonals(const ExecutionSpace& exec, const Crs& crs, const std::int6
 /// The statistics of a CRS matrix, counted on the device where the matrix lies.
 ///
 /// cache_bytes is the size of the last cache before the memory. block_size, 1 to 16, is the block size whose
-/// diagonals are counted; 0 stands for best_block_size(). If in_full is false, the diagonals and the padding
-/// of windows smaller than 4096 rows are rough: diagonals are lower bounds, and the smaller windows count as
-/// windows of 4096 rows.
+/// diagonals are counted; 0 stands for best_block_size(). If in_full is false, the numbers of diagonals are
+/// lower bounds, and windows of fewer than 4096 rows get the padding of windows of 4096 rows.
 ///
 /// Cost: reads the row map once and samples the entries. If x takes more than half of the cache it also reads
-/// up to 32 (host: 8) stretches of 2^20 entries. In full it reads all entries once to count the diagonals,
-/// unless the samples already lie on more diagonals than a format could store; that takes 4 bytes per block
-/// row and block column. Copies 74 KB to the host, allocates as much on the device, and fences.
+/// up to 32 (host: 8) sets of 2^20 consecutive entries. If in_full is true, it reads all entries once to
+/// count the diagonals, unless the samples already lie on more diagonals than a format could store. Counting
+/// takes 4 bytes per block row and block column. Copies 75 KB to the host, allocates 75 KB on the device, and
+/// fences.
 ///
 /// The matrix must be a valid CRS matrix (see ConvertOptions::check_input); else the behaviour is undefined.
 template <class ExecutionSpace, class Crs>

@@ -28,7 +28,7 @@ typename converted_t<AnyMatrix, Crs>::variant_type convert_by_name(const Executi
   return result;
 }
 
-/// Seconds of a product, the least of five after one to warm up.
+/// Seconds of the fastest of five products, after one that is not timed.
 template <class ExecutionSpace, class Any, class Vector>
 double time_product(const ExecutionSpace& exec, const Any& A, const Vector& x, const Vector& y) {
   using scalar = typename Any::value_type;
@@ -43,8 +43,8 @@ double time_product(const ExecutionSpace& exec, const Any& A, const Vector& x, c
   return seconds;
 }
 
-/// Why BSR is refused if its blocks are not full. It multiplies the padding of its blocks like entries, so
-/// that an Inf in x would show in rows without an entry in that column.
+/// Why BSR is refused if its blocks are not full. It multiplies the padding of its blocks like entries. An
+/// Inf in x would then appear in rows that have no entry in its column.
 constexpr const char* padding_refusal = "would multiply the padding of its blocks like entries";
 
 /// Converts to the predicted format. If it stores too much or padding would be multiplied, it sets the

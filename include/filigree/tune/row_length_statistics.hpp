@@ -9,8 +9,8 @@
 namespace Filigree::Impl {
 
 /// The kernel that counts the statistics of row lengths: the sum of their squares, the empty rows, the
-/// longest row, group_steps and the histogram. A team copies the lengths of 4096 rows to its scratch memory
-/// with coalesced reads. Each lane then counts groups of 32 consecutive rows.
+/// longest row, MatrixStatistics::group_steps and the histogram. A team copies the lengths of 4096 rows to
+/// its scratch memory with coalesced reads. Each lane then counts groups of 32 consecutive rows.
 ///
 /// All counts are integers, so that the order of the teams does not matter. For group_steps, rows of 2^31 or
 /// more entries count as rows of INT_MAX - 32 entries.

@@ -9,13 +9,13 @@ namespace Filigree {
 struct OptimizeOptions : ConvertOptions {
   OptimizeOptions() { max_storage_ratio = 1.5; }
 
-  /// The number of products that the application will make with the matrix, at least 0. The conversion and
-  /// these products together must take the least time, so that with few products the matrix stays CRS.
-  /// Infinity leaves the conversion out.
+  /// The number of products that the application will make with the matrix, at least 0. The picked format
+  /// takes the least time for the conversion and these products together. With few products that is CRS.
+  /// Infinity ignores the time of the conversion.
   double products = 1000;
-  /// Converts to the three formats that are predicted to be the best, times a product of each, and keeps the
-  /// one whose conversion and products take the least time. It needs the memory of two of these matrices at
-  /// once and of two vectors.
+  /// Converts to the three formats with the best predictions, times a product of each, and keeps the one
+  /// whose conversion and products take the least time. It needs memory for two of these matrices and for two
+  /// vectors at the same time.
   bool time_best = false;
   /// The most bytes that the result may store. Formats that share the CRS matrix are always allowed.
   double most_bytes = std::numeric_limits<double>::infinity();
@@ -34,7 +34,7 @@ struct FormatPrediction {
   bool shares_crs = false;
   Prediction prediction;
   double total_seconds = 0;  ///< of the conversion and all products
-  /// Seconds of a product, the least of five; 0 if it was not timed. The five follow each other, so that a
+  /// Seconds of the fastest of five products; 0 if they were not timed. They run one after the other, so a
   /// small matrix stays in the caches. The prediction is for cold caches.
   double measured_seconds = 0;
   std::string refusal;  ///< why it was refused; empty if it was not
@@ -45,7 +45,7 @@ struct Selection {
   /// In ascending order of the predicted total_seconds; variants that were refused by their prediction come
   /// last. A variant that is refused after its conversion keeps its position.
   std::vector<FormatPrediction> formats;
-  /// The name of the variant that was picked: the first one, or the one that was converted.
+  /// The name of the picked variant: the first of `formats`, or the one to which optimize() converted.
   std::string picked;
   double crs_bytes = 0;
   double products = 0;

@@ -20,9 +20,9 @@ struct StatisticsLayout {
   static constexpr std::int64_t bins = most_counted_length + 2;
   /// Entries that are sampled on a GPU.
   static constexpr std::int64_t samples = 4096;
-  /// Entries of which FarSamples counts the neighbours.
+  /// Samples for which FarSamples counts the entries in the same sector.
   static constexpr std::int64_t far_samples = 32;
-  /// Fractions are added as integers, in units of 1 / one, so that the sum does not depend on their order.
+  /// Fractions are added as integers, multiplied by `one`, so that the sum does not depend on their order.
   static constexpr double one = 1 << 24;
 
   // RowLengthStatistics: the sum of the squared row lengths, the number of empty rows and group_steps; then
@@ -34,8 +34,8 @@ struct StatisticsLayout {
   // lanes per row, and the entries.
   static constexpr std::int64_t padding_sums = longest + 1;
   static constexpr std::int64_t padding_sum_count = 7;
-  // WindowStatistics, for the largest windows: slices, slices with short columns, sorted slices with short
-  // columns, rows, moved rows.
+  // WindowStatistics, for the largest windows: slices, slices with short (16-bit) columns, sorted slices with
+  // short columns, rows, and rows that sorting moves away from their neighbours.
   static constexpr std::int64_t window_sums = padding_sums + padding_sum_count * sorted_windows;
   static constexpr std::int64_t window_sum_count = 5;
   // EntrySamples: the sum for sectors of x, then one sum for each block size.

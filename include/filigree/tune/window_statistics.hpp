@@ -9,11 +9,12 @@
 
 namespace Filigree::Impl {
 
-/// The kernel that sorts samples of rows as SELL does. It counts the padding for each size of windows, and
-/// for the largest size also the slices with short columns and the rows that sorting moves.
+/// The kernel that sorts samples of rows as SELL does. It counts the padding for each size of windows. For
+/// the largest size it also counts the slices with short (16-bit) columns and the rows that sorting moves
+/// away from their neighbours.
 ///
-/// Each team sorts one stretch of 4096 rows: the first largest_samples teams in one window, the others in
-/// windows of 64 << size rows, smaller_samples stretches for each smaller size.
+/// Each team sorts one stretch of 4096 consecutive rows. The first largest_samples teams sort it as one
+/// window. The others sort it in windows of 64 << size rows; there are smaller_samples of them for each size.
 template <class ExecutionSpace, class Views>
 struct WindowStatistics {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
@@ -47,7 +48,7 @@ struct WindowStatistics {
             0, Kokkos::PerTeam(keys_type::shmem_size(stretch) + 2 * columns_type::shmem_size(2 * slices)));
   }
 
-  /// The sort key of a row: its window of 64 << size rows, then falling length, then the row itself.
+  /// The sort key of a row: its window of 64 << size rows, then descending length, then the row itself.
   static KOKKOS_FORCEINLINE_FUNCTION std::uint64_t key(int size, std::int64_t length, int row) {
     const std::int64_t counted = length < INT_MAX ? length : INT_MAX;
     const std::uint64_t shorter = static_cast<std::uint64_t>(INT_MAX - counted);
@@ -120,8 +121,8 @@ struct WindowStatistics {
   }
 
  private:
-  /// Extends a range of columns to those of a row. It reads the first and the last entry and six between
-  /// them. That is exact for rows with sorted columns and an estimate for others.
+  /// Extends the range of columns from `least` to `most` by the columns of a row. It reads the first entry,
+  /// the last entry and six between them. The range is exact if the columns of the row are sorted.
   KOKKOS_FORCEINLINE_FUNCTION void extend_column_range(std::int64_t row, std::int64_t& least,
                                                        std::int64_t& most) const {
     constexpr std::int64_t reads = 8;
