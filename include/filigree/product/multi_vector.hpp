@@ -37,6 +37,7 @@ struct MultiVector {
   }
 };
 
+/// The number of columns of a View of rank 1 or 2.
 template <class View>
 std::int64_t column_count(const View& view) {
   return static_cast<int>(View::rank) == 1 ? 1 : static_cast<std::int64_t>(view.extent(1));
