@@ -13,8 +13,8 @@ namespace Impl {
 /// The most columns of x that one launch multiplies. A product of more columns reads A several times.
 constexpr int multi_vector_columns = 16;
 
-/// Throws std::invalid_argument, with all extents, if x and y do not fit A and the mode, if their rows are
-/// too far apart, or if they overlap.
+/// Throws std::invalid_argument, with all extents, if x and y do not fit A and the mode, overlap, or have too
+/// large a stride.
 template <class Matrix, class XView, class YView>
 void check_spmv(Mode mode, const Matrix& A, const XView& x, const YView& y) {
   using Traits = MatrixTraits<Matrix>;

@@ -36,8 +36,7 @@ struct CheckCrs {
   std::int64_t columns;
   std::int64_t nnz;
 
-  /// The number of columns that one call checks. Their loads do not wait for each other, which keeps the
-  /// memory busy.
+  /// Column indices that one call checks. Their loads do not wait for each other, so the memory stays busy.
   static constexpr int batch = 4;
   KOKKOS_INLINE_FUNCTION std::int64_t batches() const { return (nnz + batch - 1) / batch; }
 

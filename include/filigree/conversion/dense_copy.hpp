@@ -75,7 +75,7 @@ struct DenseFill {
   /// A faster path on a GPU for formats in which the elements of a row are neighbours in memory. If the row
   /// has an entry for each element, in the same order, neighbouring lanes copy neighbouring elements (see
   /// docs/performance.md, "Conversion to dense formats: lanes per row"). Returns whether the row has these
-  /// entries. If it returns false, all elements of the row must be written again.
+  /// entries. If not, all its elements must be written again.
   KOKKOS_FORCEINLINE_FUNCTION bool fill_full_row(const member_type& team, const std::int64_t row) const {
     if constexpr (Elements::rows_are_contiguous && launch::gpu) {
       const std::int64_t begin = crs.begin(row);
@@ -146,9 +146,8 @@ struct DenseFill {
     return found;
   }
 
-  /// Writes a row that is not sorted or has entries without an element. It leaves out entries without an
-  /// element. It clears the elements before it adds to them, so that duplicates are summed in the order of
-  /// the CRS matrix.
+  /// Writes a row that is not sorted or has entries without an element, which it leaves out. It clears
+  /// elements before it adds to them, so that duplicates are summed in the order of the CRS matrix.
   KOKKOS_INLINE_FUNCTION void fill_in_any_order(const std::int64_t row) const {
     for (std::int64_t i = crs.begin(row); i < crs.end(row); ++i) {
       const std::int64_t position = elements.position(row, static_cast<std::int64_t>(crs.entries[i]));

@@ -95,8 +95,7 @@ struct RowCopy {
 
   /// Writes all entries and all padding, also the padding of stored rows that only fill a slice. A lane of a
   /// GPU loads fill_batch slots before it stores them (see docs/performance.md, "Slots that a lane loads at
-  /// once"). The compiler cannot reorder loads and stores itself, because a store could change memory that is
-  /// loaded later.
+  /// once"). The compiler cannot reorder loads and stores itself: a store could change what is loaded later.
   KOKKOS_INLINE_FUNCTION void operator()(Fill, const std::int64_t strip) const {
     using slots = SlotStrip<ExecutionSpace>;
     constexpr int batch = slots::gpu ? Layout::fill_batch : 1;

@@ -45,9 +45,8 @@ struct SlotEntry {
   std::int64_t position;  ///< index of the slot in the arrays of the format
 };
 
-/// Base class of layouts, with default members. Layout is the derived class. It replaces a default by a
-/// member of the same name. value_at(), column_at() and set_column_at() use its arrays `values` and
-/// `entries`.
+/// Base class of layouts, with default members. Layout is the derived class. It can hide a default by a
+/// member of the same name. The functions for positions use its `values` and `entries`.
 template <class Layout, class Scalar, class Ordinal>
 struct RowLayout {
   using scalar_type = Scalar;

@@ -49,8 +49,7 @@ struct CountUp {
 
 /// The order that sorts keys: element i of the result is the index of the i-th smallest key. Equal keys keep
 /// their order. No key may be larger than `largest`. The keys are overwritten. Runs two kernels for each bit
-/// of `largest` and fences exec. While it runs, it takes 8 + sizeof(Index) bytes per key, besides the keys
-/// and the result.
+/// of `largest` and fences exec. Its buffers take 8 + sizeof(Index) bytes per key.
 ///
 /// Not Kokkos' sort_by_key, which promises no stable order, takes no second array before Kokkos 4.3, and
 /// sorts by all bits of a key, although only the bits of `largest` matter here.

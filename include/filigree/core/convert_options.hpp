@@ -54,10 +54,9 @@ std::vector<NamedOptions<Options>> variants_of() {
 struct RefillOptions {
   /// If true, refill() first checks that the CRS matrix is valid and that the matrix has its pattern. A dense
   /// format must have an element for each entry. If a check fails, refill() throws std::invalid_argument and
-  /// leaves the matrix unchanged. If the patterns differ, the text names the first row of a different length,
-  /// or else the first row with other columns. Cost: one read of both patterns, and fences. If false,
-  /// refill() is one kernel without a fence, and a CRS matrix with another pattern leaves wrong values
-  /// without an error.
+  /// changes nothing. If the patterns differ, the text names the first row of a different length, or else the
+  /// first row with other columns. Cost: one read of both patterns, and fences. If false, refill() is one
+  /// kernel without a fence, and a CRS matrix with another pattern leaves wrong values.
   bool check_pattern = true;
 };
 

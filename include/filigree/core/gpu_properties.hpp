@@ -17,8 +17,7 @@ struct GpuProperties {
   double last_cache_bytes;       ///< size of the L2 cache
 };
 
-/// The properties of the device of an execution space instance, or an empty optional if it is not a CUDA
-/// device.
+/// The properties of the device of an execution space instance. Empty if it is not a CUDA device.
 template <class ExecutionSpace>
 std::optional<GpuProperties> gpu_properties([[maybe_unused]] const ExecutionSpace& exec) {
   std::optional<GpuProperties> result;

@@ -7,8 +7,7 @@
 #include "filigree/core/integer.hpp"
 
 #define FILIGREE_PRAGMA(text) _Pragma(#text)
-// Unrolls the loop that follows `count` times. If the length of the loop is a constant of at most `count`,
-// unrolls it completely.
+// Unrolls the loop that follows `count` times, or completely if its length is a constant of at most `count`.
 #if defined(__CUDA_ARCH__) || (defined(__clang__) && !defined(__CUDACC__))
 #define FILIGREE_UNROLL(count) FILIGREE_PRAGMA(unroll count)
 #elif defined(__GNUC__) && !defined(__CUDACC__)
@@ -34,10 +33,10 @@ auto row_range(const ExecutionSpace& exec, std::int64_t rows) {
 /// The launch of a kernel whose teams process chunks of consecutive rows.
 ///
 /// On a GPU the type alone fixes the team size, so that no launch queries the device. The default is 256
-/// lanes: eight teams fill a multiprocessor of a current NVIDIA GPU, and leave 32 registers per lane. A
-/// larger team keeps its part of the multiprocessor until the slowest of more lanes has finished. TeamsPerSm
-/// is the number of teams that one multiprocessor must be able to run at once, which limits the registers per
-/// lane.
+/// lanes: eight teams fill a multiprocessor of a current NVIDIA GPU, and leave 32 registers per lane. A team
+/// keeps its part of the multiprocessor until its slowest lane ends, so larger teams leave more lanes idle.
+/// TeamsPerSm is the number of teams that a multiprocessor must be able to run at once. It limits the
+/// registers per lane.
 template <class ExecutionSpace, int MostLanes = 256, int TeamsPerSm = 1>
 struct RowLaunch {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;

@@ -52,9 +52,8 @@ KOKKOS_FORCEINLINE_FUNCTION void prefetch_elements([[maybe_unused]] const T* fir
 /// prefetches at most this number of elements, so that they stay in the cache until they are used.
 constexpr std::int64_t prefetch_distance = 512;
 
-/// Prefetches the elements that lie prefetch_distance elements after the `length` elements of a row. The
-/// hardware prefetcher of a core stops at the end of each page (see docs/performance.md, "Prefetching on
-/// hosts").
+/// Prefetches the elements that lie prefetch_distance elements after the `length` elements of a row. Hardware
+/// prefetchers stop at the end of each page (see docs/performance.md, "Prefetching on hosts").
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void prefetch_ahead(const T* row, std::int64_t length) {
   prefetch_elements(row, length < prefetch_distance ? length : prefetch_distance, prefetch_distance);

@@ -36,8 +36,8 @@ struct EntryChunks {
 
   /// Bytes of all Views.
   std::size_t bytes() const { return Impl::bytes_of(chunk_begins, cut_rows, carry); }
-  /// A copy that shares all Views but the carry, which is new and has the format in its label. A second
-  /// product can use the copy at the same time.
+  /// A copy that shares all Views but the carry, for a second product at the same time. `format` is for
+  /// labels.
   EntryChunks with_own_carry(const char* format) const {
     EntryChunks result(*this);
     result.carry = carry_type(Impl::label("carry", format), carry.extent(0));
@@ -83,8 +83,7 @@ constexpr int most_carried_columns = 16;
 inline std::int64_t carried_sums(std::int64_t chunk_count) {
   return chunk_count * 2 * most_carried_columns;
 }
-/// Elements of the carry: heads and tails, then one 64-bit word per chunk (two words per element), then the
-/// counter.
+/// Elements of the carry: heads and tails, one 64-bit word per chunk (two per element), and the counter.
 template <class ExecutionSpace>
 std::int64_t carry_elements(std::int64_t nnz) {
   const std::int64_t chunks = ChunkLaunch<ExecutionSpace>::chunk_count(nnz);
@@ -115,8 +114,8 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t chunk_begin(const EntryLayout& entries,
   return begin < entries.nnz ? begin : entries.nnz;
 }
 
-/// For a row that lies in `chunk` and in the next chunk: whether it begins in `chunk`. It does unless it is
-/// the first row of `chunk` and began earlier.
+/// For a row that lies in `chunk` and in the next one: whether it begins in `chunk`. It does unless it is the
+/// first row of `chunk` and began earlier.
 template <class EntryLayout>
 KOKKOS_FORCEINLINE_FUNCTION bool row_begins_in(const EntryLayout& entries, std::int64_t chunk,
                                                std::int64_t row) {

@@ -112,8 +112,7 @@ struct HostTile {
   }
 
   /// Prefetches the elements that lie `ahead` elements after entries k to k + count - 1 of the rows first to
-  /// first + rows_per_step - 1. If the row lengths are known, it leaves out columns that have only padding in
-  /// all prefetched rows.
+  /// first + rows_per_step - 1. If the row lengths are known, it leaves out columns with only padding.
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(std::int64_t first, std::int64_t k, std::int64_t count) const {
     std::int64_t end_of_entries = k + count;
     if constexpr (Lengths) {

@@ -76,9 +76,8 @@ KOKKOS_FORCEINLINE_FUNCTION void add_on_device(const Operands& operands, typenam
 
 /// The loop over the entries of one row on a host: sums += value(j) * x(column(j), :).
 ///
-/// Without padding and with one column of x, the entries are added to four sums in turn, because each
-/// addition to a single sum would wait for the one before (see docs/performance.md, "Four sums per row on
-/// hosts").
+/// Without padding and with one column of x, four sums take the entries in turn, because each addition to one
+/// sum would wait for the one before (see docs/performance.md, "Four sums per row on hosts").
 template <bool Padded, bool Conjugate, class Operands, class Entries>
 KOKKOS_FORCEINLINE_FUNCTION void add_on_host(const Operands& operands, typename Operands::sums_type& sums,
                                              const Entries& entries) {
@@ -158,8 +157,7 @@ struct RowProduct {
     Kokkos::single(Kokkos::PerThread(team), [&]() { store(all.sums, i); });
   }
 
-  /// Stored rows first to end - 1 on a host, where a row has one lane. If UnitStride is true, x has unit
-  /// stride.
+  /// Stored rows first to end - 1 on a host, with one lane per row. UnitStride says that x has unit stride.
   template <bool UnitStride>
   KOKKOS_INLINE_FUNCTION void multiply_on_host(const std::int64_t first, const std::int64_t end) const {
     if constexpr (Layout::has_tiles) {

@@ -64,9 +64,9 @@ struct BellSpmv {
     operands.store(sums, row);
   }
 
-  /// Modes N and C on a host: the product of the rows first to first + count - 1, with the same order of
-  /// additions as in row_product(). The values of block k of all rows are b streams of memory, and the sums
-  /// stay in the caches of the core.
+  /// Modes N and C on a host: the rows first to first + count - 1, with additions in the order of
+  /// row_product(). The values of block k of all rows are b streams of memory, and the sums stay in the
+  /// caches of the core.
   template <bool UnitStride>
   KOKKOS_INLINE_FUNCTION void tile_product(const std::int64_t first, const std::int64_t count) const {
     constexpr std::int64_t b = BlockSize;

@@ -114,9 +114,8 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     }
   }
 
-  /// sum += value * factor, unless the value is 0. It selects the factor and not the sum. If it selected the
-  /// sum, the compiler would have to branch and could not use vector registers, because it must not compute a
-  /// product that may trap and is not needed.
+  /// sum += value * factor, unless the value is 0. It selects the factor and not the sum. To select the sum,
+  /// a compiler would branch and use no vector registers, because a product that is not needed could trap.
   template <class Factor>
   static KOKKOS_FORCEINLINE_FUNCTION void add_unless_zero(typename Operands::accumulator_type& sum,
                                                           const scalar_type& value, const Factor& factor) {

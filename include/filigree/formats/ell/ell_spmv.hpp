@@ -7,7 +7,7 @@
 namespace Filigree::Impl {
 
 /// The product of an ELL matrix, with T lanes per row (ELLR-T if T is larger than 1, Vazquez et al. 2011,
-/// section 3.2). The arguments are checked, and A has entries. `name` names the kernel.
+/// section 3.2). The arguments are checked, and A has entries.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const EllMatrix<S, O, D, M, Z>& ell, const Operands& operands) {

@@ -6,10 +6,9 @@
 
 namespace Filigree::Impl {
 
-/// Modes N and C on a GPU, in one launch. The first teams multiply one long row each. The next teams have one
-/// lane per other row of the list, which multiplies both its parts (Liu et al. 2012, section 2.2). The last
-/// teams have one lane per row of the matrix, which skips rows with excess entries. Long rows come first
-/// because they take longest.
+/// Modes N and C on a GPU, in one launch. The first teams multiply one long row each, because these take
+/// longest. The next teams have one lane per other row of the list, for both its parts (Liu et al. 2012,
+/// section 2.2). The last teams have one lane per row of the matrix, and skip rows with excess entries.
 template <class ExecutionSpace, class Layout, class Operands, bool Conjugate>
 struct HecSpmv {
   using launch = ProductLaunch<ExecutionSpace, Operands>;
@@ -73,7 +72,7 @@ struct HecSpmv {
   }
 };
 
-/// The product of a HEC matrix. The arguments are checked, and A has entries. `name` names the kernel.
+/// The product of a HEC matrix. The arguments are checked, and A has entries.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const HecMatrix<S, O, D, M, Z>& hec, const Operands& operands) {

@@ -19,9 +19,8 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
   const std::int64_t num_cols = static_cast<std::int64_t>(hyb.numCols());
   constexpr bool y_is_wide = std::is_same<accumulator_type, typename Operands::y_type>::value;
   // On a host one kernel for both parts is better, because it adds the excess entries of a row while its sum
-  // is in the caches. But rows that are much longer than the ELL part must be divided among threads. One
-  // kernel is needed if y is narrower than the sums, because storing the sums between two kernels would round
-  // them.
+  // is in the caches. But threads must divide rows that are much longer than the width. If y is narrower than
+  // the sums, one kernel is needed, because storing the sums between two kernels would round them.
   constexpr bool host = !runs_on_gpu_v<ExecutionSpace>;
   if constexpr (host || !y_is_wide) {
     constexpr std::int64_t most_widths = 8;

@@ -39,8 +39,7 @@ struct JaggedTile {
   std::int64_t row_count;
   std::int64_t width;  ///< length of the first row, the longest
 
-  /// The number of jagged diagonals that are added at once, so that a sum is loaded and stored once for all
-  /// of them.
+  /// Jagged diagonals that are added at once, so that a sum is loaded and stored once for all of them.
   static constexpr int band = 4;
 
   /// Adds the products of all rows of the tile: sums[i] += row i * x.
@@ -71,8 +70,7 @@ struct JaggedTile {
     return rest < row_count ? rest : row_count;
   }
 
-  /// Adds entries k to k + Count - 1 of rows begin to end - 1. Each of these rows must have all of these
-  /// entries.
+  /// Adds entries k to k + Count - 1 of rows begin to end - 1. Each row must have all of them.
   template <int Count, bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add_diagonals(const Operands& operands, typename Operands::sums_type* sums,
                                                  std::int64_t k, std::int64_t begin, std::int64_t end) const {
@@ -120,8 +118,7 @@ struct JdsLayout : RowLayout<JdsLayout<Scalar, Ordinal>, Scalar, Ordinal> {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t matrix_row(std::int64_t i) const {
     return static_cast<std::int64_t>(permutation[i]);
   }
-  /// The length of stored row i: the number of jagged diagonals with more than i entries. It is found by
-  /// binary search, because no diagonal is longer than the one before it.
+  /// The length of stored row i, which is the number of jagged diagonals with more than i entries.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t length(std::int64_t i) const {
     return first_where(0, diagonals, [&](std::int64_t k) { return offsets[k + 1] - offsets[k] <= i; });
   }
@@ -150,7 +147,6 @@ struct JdsLayout : RowLayout<JdsLayout<Scalar, Ordinal>, Scalar, Ordinal> {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t slots() const {
     return diagonals == 0 ? 0 : (row_count << log2_block) + nnz + blocks() * slice_slots;
   }
-  /// The first slot of a block.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t block_begin(std::int64_t block) const {
     if (block == 0) return 0;
     if (block == blocks()) return slots();

@@ -75,8 +75,7 @@ struct SellSlices {
   KOKKOS_INLINE_FUNCTION void operator()(Sizes, const std::int64_t slice) const {
     slice_offsets[slice] = static_cast<std::int64_t>(slice_widths[slice]) * layout.height(slice);
   }
-  /// A scan over the slices, which sums the elements of the slices with short columns and writes
-  /// column_offsets.
+  /// A scan over the slices that sums the elements with short columns, and writes column_offsets.
   KOKKOS_INLINE_FUNCTION void operator()(ShortOffsets, const std::int64_t slice, std::int64_t& short_size,
                                          const bool final) const {
     const bool is_short = layout.column_bases[slice] >= 0;
@@ -240,8 +239,8 @@ std::int64_t find_sell_offsets(const ExecutionSpace& exec, const Crs& crs, std::
 }
 
 /// Sets the column bases and the column offsets for SellOptions::short_columns, and returns the number of
-/// stored elements with short columns. The slices must be set. Throws std::length_error if there are more
-/// slices than an int can count. Fences exec.
+/// stored elements with short columns. The slices must be set. Throws std::length_error for more than 2^31 -
+/// 1 slices. Fences exec.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 std::int64_t find_sell_column_bases(const ExecutionSpace& exec, const Crs& crs,
                                     SellMatrix<S, O, D, M, Z>& sell) {
@@ -270,10 +269,8 @@ std::int64_t find_sell_column_bases(const ExecutionSpace& exec, const Crs& crs,
   return short_size;
 }
 
-/// convert<SellMatrix> of a checked CRS matrix. Fences exec to read the longest row and the number of stored
-/// elements. It fences again if slices have one length, if columns are short, or if the sorting window is
-/// larger than 4096 rows. If the sorting window is larger than 4096 rows, sorting takes 24 bytes per row (32
-/// with 64-bit ordinals) while it runs.
+/// convert<SellMatrix> of a checked CRS matrix. Fences exec several times to read sizes. If the sorting
+/// window is larger than 4096 rows, sorting takes 24 bytes per row (32 with 64-bit ordinals) while it runs.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const SellOptions& options,
                       SellMatrix<S, O, D, M, Z>& result) {

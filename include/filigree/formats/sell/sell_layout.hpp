@@ -12,8 +12,7 @@ namespace Filigree::Impl {
 /// The short column that stands for padding.
 constexpr std::uint16_t short_padding = 65535;
 
-/// Turns a short column, the 16-bit distance from the smallest column of the slice, into a column index. It
-/// is -1 for padding.
+/// Turns a short column, the 16-bit distance from the smallest column of the slice, into a column index.
 template <class Ordinal>
 struct EntryIsDistance {
   Ordinal base;
@@ -92,8 +91,7 @@ struct SellLayout : RowLayout<SellLayout<Scalar, Ordinal, ShortColumns>, Scalar,
   KOKKOS_FORCEINLINE_FUNCTION int row_in_slice(stored_row_type i) const {
     return static_cast<int>(i & ((stored_row_type(1) << log2_height) - 1));
   }
-  /// The number of rows that a slice stores. It is less than the slice height if the slice ends because the
-  /// row length changes.
+  /// Rows that a slice stores: fewer than the slice height if the slice ends because the row length changes.
   KOKKOS_FORCEINLINE_FUNCTION int height(stored_row_type slice) const {
     return slice_rows == nullptr ? 1 << log2_height
                                  : static_cast<int>(slice_rows[slice + 1] - slice_rows[slice]);

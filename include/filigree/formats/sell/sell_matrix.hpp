@@ -27,8 +27,7 @@ struct SellOptions : ConvertOptions {
   /// The sorting window of the sorted variants (see docs/performance.md, "Sorting window of SELL").
   static constexpr std::int64_t sorted_window = 4096;
 
-  /// The variants: unsorted and sorted, with and without short columns, with several lanes per row, and
-  /// JDS-ELL.
+  /// The variants: unsorted and sorted, with and without short columns, several lanes per row, and JDS-ELL.
   static std::vector<NamedOptions<SellOptions>> variants() {
     std::vector<NamedOptions<SellOptions>> result(1);
     const auto add = [&](int lanes, std::int64_t window, bool short_columns) {
@@ -77,8 +76,8 @@ struct SellOptions : ConvertOptions {
 /// the height h of slice s is slice_rows[s + 1] - slice_rows[s].
 ///
 /// With short columns, the column at slice_offsets[s] + p is column_bases[s] +
-/// short_entries[column_offsets[s] + p], and a short entry of 65535 is padding. If column_bases[s] is -1, the
-/// column is entries[column_offsets[s] + p].
+/// short_entries[column_offsets[s] + p], and a short entry of 65535 is padding. If column_bases[s] is -1, it
+/// is entries[column_offsets[s] + p].
 ///
 /// Bytes: sizeof(Scalar) + sizeof(Ordinal) per stored element (sizeof(Scalar) + 2 if its column is short), 8
 /// + sizeof(Ordinal) per slice, sizeof(Ordinal) per row if rows are sorted, sizeof(Ordinal) per slice with

@@ -62,7 +62,6 @@ struct WrappedCrsOptions : ConvertOptions {
 /// A product with CrsKernel::balanced keeps partial sums in chunks.carry. Products of one object at once, on
 /// several execution space instances, would mix their partial sums; each needs its own copy from
 /// with_own_carry(). The Views that do not belong to the CRS matrix are managed, whatever MemoryTraits are.
-///
 /// Bytes: the bytes of the CRS matrix. CrsKernel::balanced adds the bytes that CooMatrix has for chunks and
 /// sizeof(Ordinal) per chunk and per row without entries.
 ///
