@@ -40,7 +40,7 @@ struct DeviceChunk {
   static constexpr std::uint8_t no_head = 2;
 
   static_assert(entries_per_lane == sizeof(std::uint64_t), "begins_row of one lane must fill 64 bits.");
-  static_assert(sizeof(accumulator_type) % 4 == 0, "multiply() assumes it when it computes positions.");
+  static_assert(sizeof(accumulator_type) % 4 == 0, "multiply() requires sums of a multiple of 4 bytes.");
 
   /// The scratch memory of a team. All of it must fit in 48 KB. It has no extra array for the heads, because
   /// the first-level cache would then be smaller (see docs/performance.md, "Scratch memory of the balanced

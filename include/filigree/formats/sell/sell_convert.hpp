@@ -239,8 +239,8 @@ std::int64_t find_sell_offsets(const ExecutionSpace& exec, const Crs& crs, std::
 }
 
 /// Sets the column bases and the column offsets for SellOptions::short_columns, and returns the number of
-/// stored elements with short columns. The slices must be set. Throws std::length_error for more than 2^31 -
-/// 1 slices. Fences exec.
+/// stored elements with short columns. The slices must be set. Throws std::length_error for 2^31 slices or
+/// more. Fences exec.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 std::int64_t find_sell_column_bases(const ExecutionSpace& exec, const Crs& crs,
                                     SellMatrix<S, O, D, M, Z>& sell) {
