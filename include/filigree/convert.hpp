@@ -14,9 +14,9 @@ template <class ExecutionSpace, class Layout, class SizeType>
 using CrsCopy = std::conditional_t<Layout::is_dense, DenseCopy<Layout, SizeType>,
                                    RowCopy<ExecutionSpace, Layout, SizeType>>;
 
-/// A row in which the patterns of A and of a CRS matrix differ: the first of a different length, or else the
-/// first with other columns. If the patterns agree, a number that is not less than the number of rows. Fences
-/// exec. Formats that share their Views with a CRS matrix overload this function and the next two.
+/// A row in which the patterns of A and of a CRS matrix differ: the first row of a different length, or else
+/// the first row with other columns. If the patterns agree, a number that is not less than the number of
+/// rows. Fences exec. Formats with a shorter way, such as CRS, overload this function and the next two.
 template <class ExecutionSpace, class Matrix, class Crs>
 std::int64_t first_different_row(const ExecutionSpace& exec, const Matrix& A, const Crs& crs) {
   return with_layout(exec, A, [&](const auto& layout) {
@@ -50,8 +50,8 @@ void refill_from_crs(const ExecutionSpace& exec, const Matrix& A, const Crs& crs
   });
 }
 
-/// The entries of A as a new CRS matrix. A dense format leaves out zeros; other formats give each row its
-/// entries in the order of the CRS matrix that was converted. Fences exec.
+/// The entries of A as a new CRS matrix. A dense format leaves out zeros. In other formats the entries of
+/// each row have the order of the CRS matrix that was converted. Fences exec.
 template <class Crs, class ExecutionSpace, class Matrix>
 Crs convert_to_crs(const ExecutionSpace& exec, const Matrix& A) {
   using Traits = MatrixTraits<Matrix>;
@@ -83,12 +83,12 @@ using convert_options_t = typename MatrixTraits<converted_t<Format, Crs>>::optio
 ///
 /// The rows of crs need not be sorted. Duplicates stay separate entries if the format can hold them;
 /// otherwise they are summed in the order of the CRS matrix. The result shares no memory with crs, except
-/// that convert<CrsMatrix> and convert<WrappedCrsMatrix> share its Views and copy nothing. Fences exec at
-/// least once to read sizes. The last kernel may still run on return.
+/// that convert<CrsMatrix> and convert<WrappedCrsMatrix> share its Views and copy nothing. Fences exec to
+/// check crs and to read sizes. The last kernel may still run on return.
 ///
 /// Throws std::invalid_argument if crs is not a valid CRS matrix (see ConvertOptions::check_input) or if an
 /// option is not valid. Throws std::length_error if the result would be larger than
-/// ConvertOptions::max_storage_ratio allows, or if size_type cannot count its elements; this is before its
+/// ConvertOptions::max_storage_ratio allows, or if size_type cannot count its elements; it throws before the
 /// values and columns are allocated.
 template <template <class, class, class, class, class> class Format, class ExecutionSpace, class S, class O,
           class D, class M, class Z>
@@ -130,9 +130,9 @@ auto convert(const Matrix<S, O, D, M, Z>& A,
 }
 
 /// Converts a matrix of any format to CRS, on the device. For CrsMatrix and WrappedCrsMatrix the result
-/// shares the Views of the CRS matrix; otherwise it is new. Formats that cannot tell a stored zero from
-/// padding (CDS, DIA, blocked ELL, BSR) leave out zeros. Fences exec. The last kernel may still run on
-/// return.
+/// shares the Views of the CRS matrix. Otherwise it is new, and exec is fenced to read the number of entries.
+/// Formats that cannot tell a stored zero from padding (CDS, DIA, blocked ELL, BSR) leave out zeros. The last
+/// kernel may still run on return.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z,
           template <class, class, class, class, class> class Matrix>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value &&
@@ -151,11 +151,11 @@ auto to_crs(const Matrix& A) {
 
 /// Overwrites the values of A by the values of a CRS matrix with the same pattern as the one that A was
 /// converted from. One kernel on exec, which may still run on return. With RefillOptions::check_pattern,
-/// other kernels compare the patterns first. A WrappedCrsMatrix shares the values of its CRS matrix, so that
-/// these change too.
+/// other kernels compare the patterns first. A WrappedCrsMatrix shares its values with the CRS matrix that it
+/// was made from, so that the values of that matrix change too.
 ///
-/// Throws std::invalid_argument if the extents or the numbers of entries differ, or, if they are checked, the
-/// patterns. A is then unchanged.
+/// Throws std::invalid_argument if the extents or the numbers of entries differ, or if
+/// RefillOptions::check_pattern is true and the patterns differ. A is then unchanged.
 template <class ExecutionSpace, class Matrix, class S, class O, class D, class M, class Z>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> refill(
     const ExecutionSpace& exec, const Matrix& A, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,

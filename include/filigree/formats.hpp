@@ -37,10 +37,11 @@ struct Format {
   using matrix = Matrix<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
 };
 
+/// A list of Format types.
 template <class... Formats>
 struct FormatList {};
 
-/// Every format that spmv, convert, to_crs and refill take.
+/// All formats. spmv, convert, to_crs and refill take each of them.
 using AllFormats = FormatList<Format<CrsMatrix>,
 #if FILIGREE_HAS_BSR
                               Format<BsrMatrix>,

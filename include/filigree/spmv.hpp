@@ -10,10 +10,11 @@
 namespace Filigree {
 namespace Impl {
 
-/// Columns of x that one launch multiplies. A product of more columns reads A several times.
+/// The most columns of x that one launch multiplies. A product of more columns reads A several times.
 constexpr int multi_vector_columns = 16;
 
-/// Throws std::invalid_argument, with all extents, if x and y do not fit A and the mode, or overlap.
+/// Throws std::invalid_argument, with all extents, if x and y do not fit A and the mode, overlap, or have too
+/// large a stride.
 template <class Matrix, class XView, class YView>
 void check_spmv(Mode mode, const Matrix& A, const XView& x, const YView& y) {
   using Traits = MatrixTraits<Matrix>;
@@ -52,8 +53,8 @@ void check_spmv(Mode mode, const Matrix& A, const XView& x, const YView& y) {
 ///               share memory with x.
 ///
 /// spmv is asynchronous: it does not fence, allocate or query the device. The exception is a CRS or BSR
-/// matrix with a Kokkos Kernels version before 4.3, whose kernels take no instance and need fences. Mode N
-/// gives the same bits on every run.
+/// matrix with a Kokkos Kernels version before 4.3, whose kernels take no instance and need fences. Modes N
+/// and C give the same bits on every run.
 ///
 /// Sums have the widest of the scalar types of A, x and y. Modes T and H of all formats but CDS and DIA add
 /// to y with atomics, each of which rounds to the type of y. Padding never reads x, except in BSR, whose
@@ -62,8 +63,8 @@ void check_spmv(Mode mode, const Matrix& A, const XView& x, const YView& y) {
 ///
 /// Cost: A is read once per 16 columns of x.
 ///
-/// Throws std::invalid_argument for an unknown mode, for extents that do not fit and for an x that overlaps
-/// y. In these cases nothing is written.
+/// Throws std::invalid_argument for an unknown mode, for extents that do not fit, for rows of x or y that are
+/// 2^31 bytes or more apart, and for an x that overlaps y. In these cases nothing is written.
 template <class ExecutionSpace, class Alpha, class Matrix, class XView, class Beta, class YView>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> spmv(const ExecutionSpace& exec,
                                                                          const ModeArgument& mode,

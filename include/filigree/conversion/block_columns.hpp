@@ -14,8 +14,8 @@ struct BlockColumns {
   std::int64_t block_size;
 
   /// Calls visit(block_column) for the blocks of a block row that have an entry, by ascending column. If all
-  /// rows of the block row are sorted, the cost per block is a binary search in each row. Else it is a read
-  /// of all entries of the block row, which is slow for long rows.
+  /// rows of the block row are sorted, the cost per block is a binary search in each row. Otherwise it is a
+  /// read of all entries of the block row, which is slow for long rows.
   template <class Visit>
   KOKKOS_INLINE_FUNCTION void for_each_block(std::int64_t block_row, const Visit& visit) const {
     const bool sorted = is_sorted(block_row);
@@ -29,6 +29,7 @@ struct BlockColumns {
     return (block_row + 1) * block_size < rows ? (block_row + 1) * block_size : rows;
   }
 
+  /// Whether all rows of a block row are sorted by column.
   KOKKOS_INLINE_FUNCTION bool is_sorted(std::int64_t block_row) const {
     for (std::int64_t row = block_row * block_size; row < end_row(block_row); ++row)
       for (std::int64_t i = crs.begin(row) + 1; i < crs.end(row); ++i)

@@ -7,9 +7,9 @@
 
 namespace Filigree::Impl {
 
-/// The kernels that find the block diagonals with an entry. Mark sets the flag of each such diagonal, Count
-/// counts the flags that are set, and List writes the offsets of their diagonals in ascending order. Flag j
-/// belongs to the diagonal with offset j - (block rows - 1).
+/// The kernels that find the block diagonals with an entry. Each block diagonal of a full matrix has a flag.
+/// Flag j belongs to the diagonal with offset j - (block rows - 1). Mark sets the flags of the diagonals with
+/// an entry, Count counts them, and List writes their offsets in ascending order.
 template <class Views, class Ordinal>
 struct BlockDiagonalKernels {
   using value_type = std::int64_t;
@@ -18,7 +18,7 @@ struct BlockDiagonalKernels {
   struct List {};
 
   Views crs;
-  /// Mark has 1 << log2_lanes lanes per row. A power of two, because a GPU divides slowly.
+  /// Mark has 1 << log2_lanes lanes per row. The number is a power of two, because a GPU divides slowly.
   int log2_lanes;
   std::int64_t block_size;
   std::int64_t block_rows;
@@ -59,8 +59,8 @@ struct FoundDiagonals {
   std::int64_t count;       ///< diagonals with an entry
 };
 
-/// Finds the block diagonals that have an entry. Fences exec to read their number. Allocates 4 bytes per
-/// block row and block column.
+/// Finds the block diagonals that have an entry. Fences exec to read their number. The flags take 4 bytes per
+/// block row and per block column.
 template <class ExecutionSpace, class Crs>
 FoundDiagonals<Crs> find_diagonals(const ExecutionSpace& exec, const char* format, const Crs& crs,
                                    std::int64_t block_size) {
@@ -72,8 +72,8 @@ FoundDiagonals<Crs> find_diagonals(const ExecutionSpace& exec, const char* forma
   const std::int64_t candidates = block_rows > 0 && block_columns > 0 ? block_rows + block_columns - 1 : 0;
   const Kokkos::View<int*, typename Crs::device_type> flags(Kokkos::view_alloc(exec, label("flags", format)),
                                                             static_cast<std::size_t>(candidates));
-  // On a GPU about one lane per entry of a mean row, so that neighbouring lanes read neighbours (see
-  // docs/performance.md, "Conversion to diagonals: lanes per row").
+  // On a GPU a row has about one lane per entry of a row of mean length, so that neighbouring lanes read
+  // neighbouring entries (see docs/performance.md, "Conversion to diagonals: lanes per row").
   int log2_lanes = 0;
   while (runs_on_gpu_v<ExecutionSpace> && log2_lanes < 5 && rows << (log2_lanes + 1) <= nnz)
     ++log2_lanes;

@@ -10,7 +10,7 @@ namespace Filigree::Impl {
 
 /// Replaces each element by the sum of all elements before it, for a parallel_scan over them. It turns the
 /// row lengths of a matrix into its row map. Not Kokkos::Experimental::exclusive_scan, which is missing
-/// before Kokkos 3.6, allocates and fences; this is one parallel_scan.
+/// before Kokkos 3.6, and which allocates and fences.
 template <class SizeType>
 struct ExclusiveSum {
   using value_type = SizeType;

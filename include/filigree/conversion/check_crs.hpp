@@ -11,11 +11,11 @@
 
 namespace Filigree::Impl {
 
-/// What find_first() returns if nothing is found.
+/// The result of find_first() if no call finds anything.
 constexpr std::int64_t none_found = std::numeric_limits<std::int64_t>::max();
 
-/// The smallest number that the calls work(0) to work(count - 1) find, as the minimum of a reduction. The
-/// kernel is named "Filigree::<what>[<format>]". Fences exec.
+/// The smallest number that the calls work(0) to work(count - 1) find, or none_found. The kernel is a
+/// reduction and is named "Filigree::<what>[<format>]". Fences exec.
 template <class Tag, class ExecutionSpace, class Work>
 std::int64_t find_first(const ExecutionSpace& exec, const char* what, const char* format, std::int64_t count,
                         const Work& work) {
@@ -36,7 +36,7 @@ struct CheckCrs {
   std::int64_t columns;
   std::int64_t nnz;
 
-  /// Columns that one call checks. Their loads do not wait for each other, which keeps the memory busy.
+  /// Column indices that one call checks. Their loads do not wait for each other, so the memory stays busy.
   static constexpr int batch = 4;
   KOKKOS_INLINE_FUNCTION std::int64_t batches() const { return (nnz + batch - 1) / batch; }
 
@@ -100,7 +100,7 @@ void check_crs(const ExecutionSpace& exec, const char* function, const Crs& crs,
     fail<std::invalid_argument>(function, ": the row map of the CRS matrix gives row ", bad, " the entries ",
                                 read_element(crs.graph.row_map, bad), " to ",
                                 read_element(crs.graph.row_map, bad + 1), " of ", entries,
-                                "; the row map must not fall and must stay within the entries.");
+                                "; the row map must not decrease and must stay within the entries.");
   const std::int64_t bad_entry = bad - rows;
   const auto host_row_map = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), crs.graph.row_map);
   const auto* row_ends = host_row_map.data() + 1;
@@ -113,7 +113,7 @@ void check_crs(const ExecutionSpace& exec, const char* function, const Crs& crs,
 
 /// Throws std::length_error if SizeType cannot count the `elements` elements of the largest View of a result,
 /// or if the result takes more bytes than the options allow. `bytes` is the size of the whole result.
-/// explain(stream) prints why the result is large; the message contains it.
+/// explain(stream) prints why the result is large. The message contains this text.
 template <class SizeType, class Crs, class Explain>
 void check_storage(const char* function, double elements, double bytes, const Crs& crs,
                    const ConvertOptions& options, const Explain& explain) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Conversion from CRS, refill, and conversion to CRS for dense formats. CDS, DIA, blocked ELL and BSR store
-// an element for each (row, column) of their diagonals or blocks, whether or not the matrix has an entry
-// there. A zero element cannot be told from padding.
+// Conversion from CRS, refill, and conversion to CRS for dense formats: CDS, DIA, blocked ELL and BSR. They
+// store an element for each (row, column) of their diagonals or blocks, whether or not the matrix has an
+// entry there. A zero element cannot be told from padding.
 //
 // Each format describes its elements by a small struct of raw pointers (CdsElements, BellElements,
 // BsrElements), which derives from BlockElements. The kernels of this file call it Elements:
@@ -27,8 +27,8 @@ namespace Filigree::Impl {
 /// Writes the values of a CRS matrix to the elements of a dense format, T lanes per row. Each lane takes an
 /// equal part of a row's elements and the CRS entries that belong to them. It writes each element once, zeros
 /// too. This needs rows sorted by column; other rows are detected and written again by one lane. One lane per
-/// row would read so much of the CRS at once that the caches of a GPU lose data before it is used (see
-/// docs/performance.md, "Conversion to dense formats: lanes per row").
+/// row would read so many rows of the CRS matrix at once that the caches of a GPU lose data before it is used
+/// (see docs/performance.md, "Conversion to dense formats: lanes per row").
 template <class ExecutionSpace, class Elements, class Views>
 struct DenseFill {
   using scalar_type = typename Elements::scalar_type;
@@ -72,10 +72,10 @@ struct DenseFill {
         Kokkos::ThreadVectorRange(team, lanes), [](const int, int& sum) { ++sum; }, arrived);
   }
 
-  /// A faster path on a GPU for formats in which the elements of a row are neighbours: if the row has an
-  /// entry for each element, in the same order, neighbouring lanes copy neighbours (see docs/performance.md,
-  /// "Conversion to dense formats: lanes per row"). Returns whether the row was like that. If not, the values
-  /// that it wrote must be overwritten.
+  /// A faster path on a GPU for formats in which the elements of a row are neighbours in memory. If the row
+  /// has an entry for each element, in the same order, neighbouring lanes copy neighbouring elements (see
+  /// docs/performance.md, "Conversion to dense formats: lanes per row"). Returns whether the row has these
+  /// entries. If not, all its elements must be written again.
   KOKKOS_FORCEINLINE_FUNCTION bool fill_full_row(const member_type& team, const std::int64_t row) const {
     if constexpr (Elements::rows_are_contiguous && launch::gpu) {
       const std::int64_t begin = crs.begin(row);
@@ -121,7 +121,7 @@ struct DenseFill {
                                                      std::int64_t end_element) const {
     const std::int64_t begin = crs.begin(row);
     const std::int64_t end = crs.end(row);
-    // The macro, because nvcc warns about std::numeric_limits in device code.
+    // Not std::numeric_limits, about which nvcc warns in device code.
     constexpr std::int64_t no_column = INT64_MIN;
     const auto column_of = [&](std::int64_t i) {
       return i < end ? static_cast<std::int64_t>(crs.entries[i]) : no_column;
@@ -146,8 +146,8 @@ struct DenseFill {
     return found;
   }
 
-  /// Writes a row that is not sorted or has entries without an element; it leaves out the latter. It clears
-  /// the elements before it adds to them, so that duplicates are summed in the order of the CRS matrix.
+  /// Writes a row that is not sorted or has entries without an element, which it leaves out. It clears
+  /// elements before it adds to them, so that duplicates are summed in the order of the CRS matrix.
   KOKKOS_INLINE_FUNCTION void fill_in_any_order(const std::int64_t row) const {
     for (std::int64_t i = crs.begin(row); i < crs.end(row); ++i) {
       const std::int64_t position = elements.position(row, static_cast<std::int64_t>(crs.entries[i]));

@@ -54,8 +54,8 @@ struct RowCopy {
   std::int64_t count_calls(std::int64_t) const { return layout.stored_row_count(); }
   std::int64_t extract_calls(std::int64_t) const { return SlotStrip<ExecutionSpace>::strips(layout.slots()); }
 
-  /// Moves along the slots of a strip. It keeps what it loaded for a group and a row as long as the next slot
-  /// is in the same group or row.
+  /// Moves along the slots of a strip. It keeps the data of a group and of a row while the next slots are in
+  /// the same group or row.
   struct Cursor {
     const Layout& layout;
     const SizeType* row_map;
@@ -93,9 +93,9 @@ struct RowCopy {
     });
   }
 
-  /// Writes all entries and all padding, also the padding of stored rows that only fill a slice. A GPU loads
-  /// fill_batch slots before it stores them. The compiler cannot reorder loads and stores itself, because a
-  /// store could change what is loaded next.
+  /// Writes all entries and all padding, also the padding of stored rows that only fill a slice. A lane of a
+  /// GPU loads fill_batch slots before it stores them (see docs/performance.md, "Slots that a lane loads at
+  /// once"). The compiler cannot reorder loads and stores itself: a store could change what is loaded later.
   KOKKOS_INLINE_FUNCTION void operator()(Fill, const std::int64_t strip) const {
     using slots = SlotStrip<ExecutionSpace>;
     constexpr int batch = slots::gpu ? Layout::fill_batch : 1;
@@ -133,13 +133,14 @@ struct RowCopy {
     });
   }
 
+  /// Finds the first row in which the lengths differ.
   KOKKOS_INLINE_FUNCTION void operator()(CompareLengths, const std::int64_t i,
                                          std::int64_t& first_bad) const {
     const std::int64_t row = layout.matrix_row(i);
     if (row >= 0 && row < first_bad && crs.length(row) != row_length(layout, i)) first_bad = row;
   }
 
-  /// Requires that all row lengths agree.
+  /// Finds the first row in which the columns differ. Requires that all row lengths agree.
   KOKKOS_INLINE_FUNCTION void operator()(CompareColumns, const std::int64_t strip,
                                          std::int64_t& first_bad) const {
     for_each_slot(crs.row_map, strip, [&](const Cursor& cursor) {

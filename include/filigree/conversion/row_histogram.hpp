@@ -8,8 +8,8 @@
 namespace Filigree::Impl {
 
 /// Counts for one lane of a histogram kernel. Equal bins that follow each other become one call of flush(bin,
-/// times), which adds `times` to the bin. So rows of one length cause few atomic additions to one address,
-/// which would wait for each other.
+/// times), which adds `times` to the bin. Rows of one length then cause few atomic additions to one address.
+/// Atomic additions to one address wait for each other.
 template <class Bin>
 struct RunLengthCounterOf {
   Bin last_bin = 0;
@@ -34,8 +34,8 @@ struct RunLengthCounterOf {
 /// For bins that fit an int.
 using RunLengthCounter = RunLengthCounterOf<int>;
 
-/// Counts the rows of each length. Lengths below most_in_scratch are counted in the scratch memory of a team
-/// first, because many rows of one length would wait for each other at one counter.
+/// Counts the rows of each length. Lengths below most_in_scratch are first counted in the scratch memory of a
+/// team. If all teams used one counter per length, they would wait for each other.
 template <class ExecutionSpace, class Views>
 struct CountRowLengths {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;

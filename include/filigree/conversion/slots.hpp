@@ -5,15 +5,15 @@
 // A slot is a numbered storage element that holds an entry or padding. A lane copies a strip of a few slots
 // instead of a row. So long rows cost no more than short rows, and neighbouring lanes access neighbouring
 // memory. Slots with consecutive numbers are mostly neighbours in memory. A slot group is a range of
-// consecutive slots: those of one slice, of jagged diagonals or of one row. A lane looks up a group once and
-// keeps what it found for its next slots.
+// consecutive slots: the slots of one slice, of a block of jagged diagonals or of one row. A lane looks up a
+// group once and keeps it for its next slots.
 //
-// For conversions a layout (product/row_layout.hpp) has these members besides those for products:
+// For conversions a layout has these members, besides the members for products (product/row_layout.hpp):
 //
 //   slots()                     number of slots
 //   group(slot, from)           the SlotGroup of a slot. `from` is the number of the lane's last group, or 0;
 //                               the lane goes through its slots in ascending order.
-//   entry(group, slot)          the SlotEntry of a slot: what it holds, and its position
+//   entry(group, slot)          the SlotEntry of a slot: its stored row, entry number and position
 //   value_at(position)          a reference to the value at a position
 //   column_at(group, position)  the column at a position, -1 for padding
 //
@@ -29,7 +29,7 @@
 
 namespace Filigree::Impl {
 
-/// The slots begin to end - 1.
+/// The slots begin to end - 1, and the number that the layout gives the group.
 struct SlotGroup {
   std::int64_t number = 0;
   std::int64_t begin = 0;
@@ -38,15 +38,15 @@ struct SlotGroup {
   KOKKOS_FORCEINLINE_FUNCTION bool has(std::int64_t slot) const { return slot >= begin && slot < end; }
 };
 
-/// What a slot holds: entry k of a stored row, or padding if that row has no entry k.
+/// The content of a slot: entry k of a stored row, or padding if that row has no entry k.
 struct SlotEntry {
   std::int64_t stored_row;  ///< -1 if nothing is stored in the slot
   std::int64_t k;
   std::int64_t position;  ///< index of the slot in the arrays of the format
 };
 
-/// Base of layouts: the members that most of them have in common. A layout that differs hides a member by its
-/// own. Layout is the derived class. The functions for positions use its arrays `values` and `entries`.
+/// Base class of layouts, with default members. Layout is the derived class. It can hide a default by a
+/// member of the same name. The functions for positions use its `values` and `entries`.
 template <class Layout, class Scalar, class Ordinal>
 struct RowLayout {
   using scalar_type = Scalar;

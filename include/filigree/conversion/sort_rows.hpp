@@ -35,7 +35,7 @@ KOKKOS_INLINE_FUNCTION void sort_in_team(const Member& team, const Keys& keys) {
 #if FILIGREE_KOKKOS_SORTS_IN_TEAMS
   Kokkos::Experimental::sort_team(team, keys);
 #else
-  // Versions of Kokkos Kernels define TeamBitonicSort in one of these two namespaces.
+  // TeamBitonicSort is in one of these two namespaces, depending on the version of Kokkos Kernels.
   using namespace KokkosKernels;
   using namespace KokkosKernels::Impl;
   TeamBitonicSort<int, std::uint64_t>(keys.data(), static_cast<int>(keys.extent(0)), team);

@@ -49,10 +49,10 @@ struct CountUp {
 
 /// The order that sorts keys: element i of the result is the index of the i-th smallest key. Equal keys keep
 /// their order. No key may be larger than `largest`. The keys are overwritten. Runs two kernels for each bit
-/// of `largest` and fences exec.
+/// of `largest` and fences exec. Its buffers take 8 + sizeof(Index) bytes per key.
 ///
 /// Not Kokkos' sort_by_key, which promises no stable order, takes no second array before Kokkos 4.3, and
-/// sorts by all bits of a key; the keys here have few.
+/// sorts by all bits of a key, although only the bits of `largest` matter here.
 template <class Index, class ExecutionSpace, class KeyView>
 auto stable_order(const ExecutionSpace& exec, const char* format, KeyView keys, std::uint64_t largest) {
   using device_type = typename KeyView::device_type;

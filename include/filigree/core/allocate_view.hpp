@@ -5,7 +5,7 @@
 
 namespace Filigree::Impl {
 
-/// An uninitialised View of rank 1 with the label "Filigree::<what>[<format>]".
+/// An uninitialised View of rank 1 with `size` elements and the label "Filigree::<what>[<format>]".
 template <class View, class ExecutionSpace>
 View allocate_view(const ExecutionSpace& exec, const char* what, const char* format, std::int64_t size) {
   return View(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label(what, format)),

@@ -10,16 +10,17 @@ namespace Filigree {
 /// The options of every conversion from CRS. The options of each format derive from it.
 struct ConvertOptions {
   /// If true, the CRS matrix is checked first: the row map must start at 0, must not decrease and must end at
-  /// the number of entries, and all column indices must lie in the matrix. If not, the conversion throws
-  /// std::invalid_argument that names the first row whose offsets are wrong, or else the first row with a
-  /// wrong column index. Cost: one read of the row map and the entries. If false, an invalid matrix is
-  /// undefined behaviour.
+  /// the number of entries, and all column indices must lie in the matrix. If a check fails, the conversion
+  /// throws std::invalid_argument. The text names the wrong end of the row map, or else the first row with
+  /// wrong offsets, or else the first row with a wrong column index. Cost: one read of the row map and the
+  /// entries, and a fence. If false, an invalid matrix is undefined behaviour.
   bool check_input = true;
   /// The largest size of the result, as a multiple of the bytes of the CRS matrix (values, entries and row
   /// map). If the result would be larger, the conversion throws std::length_error before it allocates values
   /// and columns. A result of at most never_refused_bytes is always accepted.
   double max_storage_ratio = 3.0;
-  /// In a tiny matrix, padding to whole slices exceeds every ratio but wastes little memory.
+  /// A result of at most this size is accepted whatever the ratio. The padding of a tiny matrix to whole
+  /// slices can exceed every ratio, but it wastes little memory.
   static constexpr double never_refused_bytes = 65536;
 };
 
@@ -32,6 +33,7 @@ struct NamedOptions {
 };
 
 namespace Impl {
+/// Whether Options has the static function variants().
 template <class Options, class = void>
 constexpr bool lists_variants_v = false;
 template <class Options>
@@ -39,7 +41,7 @@ constexpr bool lists_variants_v<Options, std::void_t<decltype(Options::variants(
 }  // namespace Impl
 
 /// The variants of a format that are worth comparing: the result of Options::variants(). The first has the
-/// default options. If Options has no such static function, the list has only the default options.
+/// default options. If Options does not have this static function, the list has only the default options.
 template <class Options>
 std::vector<NamedOptions<Options>> variants_of() {
   if constexpr (Impl::lists_variants_v<Options>)
@@ -50,11 +52,11 @@ std::vector<NamedOptions<Options>> variants_of() {
 
 /// The options of refill().
 struct RefillOptions {
-  /// If true, refill() first checks that the matrix has the pattern of the CRS matrix; a dense format must
-  /// have an element for each entry. If the check fails, refill() throws std::invalid_argument that names the
-  /// first row of a different length, or else the first row with other columns, and leaves the matrix
-  /// unchanged. Cost: one read of both patterns and a fence. If false, refill() is one kernel without a
-  /// fence, and a CRS matrix of another pattern leaves wrong values without an error.
+  /// If true, refill() first checks that the CRS matrix is valid and that the matrix has its pattern. A dense
+  /// format must have an element for each entry. If a check fails, refill() throws std::invalid_argument and
+  /// changes nothing. If the patterns differ, the text names the first row of a different length, or else the
+  /// first row with other columns. Cost: one read of both patterns, and fences. If false, refill() is one
+  /// kernel without a fence, and a CRS matrix with another pattern leaves wrong values.
   bool check_pattern = true;
 };
 

@@ -11,13 +11,13 @@ namespace Filigree::Impl {
 struct GpuProperties {
   int multiprocessors;
   int warp_size;
-  int lanes_per_team;            ///< the most
+  int lanes_per_team;            ///< the most that a launch may ask for
   int lanes_per_multiprocessor;  ///< the most that are resident at once
   int teams_per_multiprocessor;  ///< the most that are resident at once
-  double last_cache_bytes;
+  double last_cache_bytes;       ///< size of the L2 cache
 };
 
-/// The properties of the device of an execution space instance; none if that is no CUDA device.
+/// The properties of the device of an execution space instance. Empty if it is not a CUDA device.
 template <class ExecutionSpace>
 std::optional<GpuProperties> gpu_properties([[maybe_unused]] const ExecutionSpace& exec) {
   std::optional<GpuProperties> result;

@@ -5,13 +5,13 @@
 
 namespace Filigree::Impl {
 
-/// The type in which kernels compute the index of a stored row. It has 32 bits if the ordinal has at most 32,
-/// because a GPU computes in 32 bits. It is unsigned, because padding to whole slices can store more rows
-/// than the ordinal can count.
+/// The type in which kernels compute the index of a stored row. It has 32 bits if the ordinal has at most 32
+/// bits, because a GPU computes faster with 32 bits than with 64. The 32-bit type is unsigned, because
+/// padding to whole slices can store more rows than the ordinal can count.
 template <class Ordinal>
 using stored_row_t = std::conditional_t<sizeof(Ordinal) <= 4, std::uint32_t, std::int64_t>;
 
-/// The type in which kernels compute the length of a row.
+/// The type in which kernels compute the length of a row, with 32 bits if the ordinal has at most 32 bits.
 template <class Ordinal>
 using length_t = std::conditional_t<sizeof(Ordinal) <= 4, std::int32_t, std::int64_t>;
 
@@ -29,14 +29,15 @@ KOKKOS_INLINE_FUNCTION constexpr int log2_of(int power_of_two) {
 }
 
 /// The number of entries of a row of `length` entries that lane `lane` of 2^log2_lanes lanes multiplies, if
-/// the lanes take the entries in turns. It uses a shift, because a GPU divides slowly.
+/// the lanes take the entries in turns. It uses a shift, because a GPU divides slowly (see
+/// docs/performance.md, "Entries of a lane by a shift").
 template <class Length>
 KOKKOS_FORCEINLINE_FUNCTION constexpr Length entries_of_lane(Length length, int lane, int log2_lanes) {
   return (length - lane + (1 << log2_lanes) - 1) >> log2_lanes;
 }
 
 /// a / b for row, column or element indices that are not negative. It divides in 32 bits if the ordinal has
-/// at most 32, because a GPU divides 64-bit numbers slowly.
+/// at most 32 bits, because a GPU divides 64-bit numbers slowly.
 template <class Ordinal>
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t quotient(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(static_cast<stored_row_t<Ordinal>>(a) /

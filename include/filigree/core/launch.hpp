@@ -7,7 +7,7 @@
 #include "filigree/core/integer.hpp"
 
 #define FILIGREE_PRAGMA(text) _Pragma(#text)
-// Unrolls the loop that follows `count` times, or completely if its length is a smaller constant.
+// Unrolls the loop that follows `count` times, or completely if its length is a constant of at most `count`.
 #if defined(__CUDA_ARCH__) || (defined(__clang__) && !defined(__CUDACC__))
 #define FILIGREE_UNROLL(count) FILIGREE_PRAGMA(unroll count)
 #elif defined(__GNUC__) && !defined(__CUDACC__)
@@ -18,13 +18,13 @@
 
 namespace Filigree::Impl {
 
-/// Whether ExecutionSpace runs on a GPU, that is, cannot use host memory. On a GPU a lane multiplies a row.
-/// On a host a team is one thread, which multiplies a long chunk of rows.
+/// Whether ExecutionSpace runs on a GPU, that is, cannot use host memory. On a GPU one or more lanes multiply
+/// a row. On a host a team is one thread, which multiplies a long chunk of rows.
 template <class ExecutionSpace>
 constexpr bool runs_on_gpu_v = !Kokkos::SpaceAccessibility<ExecutionSpace, Kokkos::HostSpace>::accessible;
 
-/// The policy of a kernel that runs once per conversion: one lane per row, with 64-bit indices. Tag selects
-/// the operator() of the functor; void is the one without a tag.
+/// The policy of a kernel without teams: one lane per row, or per item of another kind, with 64-bit indices.
+/// Tag selects the operator() of the functor; void is the one without a tag.
 template <class Tag, class ExecutionSpace>
 auto row_range(const ExecutionSpace& exec, std::int64_t rows) {
   return Kokkos::RangePolicy<ExecutionSpace, Tag, Kokkos::IndexType<std::int64_t>>(exec, 0, rows);
@@ -32,15 +32,16 @@ auto row_range(const ExecutionSpace& exec, std::int64_t rows) {
 
 /// The launch of a kernel whose teams process chunks of consecutive rows.
 ///
-/// On a GPU the type alone fixes it, so that no launch queries the device. Eight teams of 256 lanes fill a
-/// multiprocessor of current NVIDIA GPUs and leave 32 registers per lane; larger teams finish later.
-/// TeamsPerSm is the number of teams that one multiprocessor must be able to run at once, which limits the
+/// On a GPU the type alone fixes the team size, so that no launch queries the device. The default is 256
+/// lanes: eight teams fill a multiprocessor of a current NVIDIA GPU, and leave 32 registers per lane. A team
+/// keeps its part of the multiprocessor until its slowest lane ends, so larger teams leave more lanes idle.
+/// TeamsPerSm is the number of teams that a multiprocessor must be able to run at once. It limits the
 /// registers per lane.
 template <class ExecutionSpace, int MostLanes = 256, int TeamsPerSm = 1>
 struct RowLaunch {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   static constexpr int team_size = gpu ? MostLanes : 1;
-  /// Rows per team: the default on a GPU, the most on a host.
+  /// Rows per team: on a GPU with one lane per row, on a host at most.
   static constexpr int rows_per_team = gpu ? team_size : 4096;
   /// The schedule is dynamic because rows differ in length: a host thread that is done takes over teams of
   /// the others (see docs/performance.md, "Dynamic schedule on hosts").
@@ -68,8 +69,8 @@ struct RowLaunch {
     std::int64_t first;
     int count;
   };
-  /// The rows of `team`. All teams but the last have equally many: on a GPU `of_gpu`, on a host a number that
-  /// follows from the league size.
+  /// The rows of `team`. All teams before the last row have equally many: on a GPU `of_gpu`, on a host a
+  /// number that follows from the league size.
   KOKKOS_FORCEINLINE_FUNCTION static TeamRows rows_of_team(const member_type& team, std::int64_t row_count,
                                                            std::int64_t of_gpu = team_size) {
     const std::int64_t most = gpu ? of_gpu : chunk(row_count, team.league_size());
@@ -112,8 +113,8 @@ struct RowLaunch {
   }
 };
 
-/// Memory for the sums of a tile on a host, of which the first `count` are set to 0. It is raw memory because
-/// an array would be set to 0 completely, also for a tile of few rows such as a slice.
+/// Memory for the sums of a tile on a host, of which the first `count` are set to 0. It is raw memory,
+/// because an array would be set to 0 completely, even if the tile is a slice of few rows.
 template <class Launch, class Sums>
 class HostSums {
  public:

@@ -8,8 +8,8 @@
 namespace Filigree::Impl {
 
 /// *pointer, for an element that the kernel reads only once. On an NVIDIA GPU it is a streaming load: caches
-/// evict the element first and keep x. `pointer` must be aligned to the size of T. An element of any other
-/// size than 2, 4, 8, 16 and 32 bytes is loaded normally.
+/// evict the element first and keep x. `pointer` must be aligned to the size of T. An element whose size is
+/// not 2, 4, 8, 16 or 32 bytes is loaded normally.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T load_once(const T* pointer) {
 #if defined(__CUDA_ARCH__)
@@ -48,12 +48,12 @@ KOKKOS_FORCEINLINE_FUNCTION void prefetch_elements([[maybe_unused]] const T* fir
 #endif
 }
 
-/// The prefetch distance, in elements, of a stream of entries on a host, and the most elements that one
-/// prefetch asks for, so that they stay in the cache until they are used.
+/// The prefetch distance, in elements, of a stream of entries on a host. One call of prefetch_ahead() also
+/// prefetches at most this number of elements, so that they stay in the cache until they are used.
 constexpr std::int64_t prefetch_distance = 512;
 
-/// Prefetches as many elements as a row has, prefetch_distance elements ahead of it. The hardware prefetcher
-/// of a core stops at the end of each page (see docs/performance.md, "Prefetching on hosts").
+/// Prefetches the elements that lie prefetch_distance elements after the `length` elements of a row. Hardware
+/// prefetchers stop at the end of each page (see docs/performance.md, "Prefetching on hosts").
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void prefetch_ahead(const T* row, std::int64_t length) {
   prefetch_elements(row, length < prefetch_distance ? length : prefetch_distance, prefetch_distance);

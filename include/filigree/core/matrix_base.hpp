@@ -5,8 +5,8 @@
 
 namespace Filigree {
 
-/// Base class of all formats: member types and extents. It has the template parameters of
-/// KokkosSparse::CrsMatrix.
+/// Base class of all formats but CRS and BSR, which are classes of Kokkos Kernels: member types and extents.
+/// It has the template parameters of KokkosSparse::CrsMatrix.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits, class SizeType>
 class MatrixBase {
  public:

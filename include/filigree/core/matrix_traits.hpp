@@ -14,9 +14,9 @@ template <class Matrix>
 constexpr bool shares_crs_v<Matrix, std::void_t<decltype(Matrix::shares_crs)>> = Matrix::shares_crs;
 }  // namespace Impl
 
-/// What generic code needs to know of a matrix of any format. This template takes it from the class of the
-/// matrix. The classes of Kokkos Kernels have specializations, because theirs differ: a BSR matrix counts
-/// blocks.
+/// The properties of a matrix of any format that generic code needs. This template takes them from the class
+/// of the matrix. The classes of Kokkos Kernels have specializations, because their members differ: numRows()
+/// of a BSR matrix counts block rows.
 template <class Matrix, class = void>
 struct MatrixTraits {
   static constexpr bool is_matrix = false;

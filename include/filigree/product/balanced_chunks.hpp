@@ -36,7 +36,8 @@ struct EntryChunks {
 
   /// Bytes of all Views.
   std::size_t bytes() const { return Impl::bytes_of(chunk_begins, cut_rows, carry); }
-  /// The same chunks with a new carry, named after the format, for a product at the same time.
+  /// A copy that shares all Views but the carry, for a second product at the same time. `format` is for
+  /// labels.
   EntryChunks with_own_carry(const char* format) const {
     EntryChunks result(*this);
     result.carry = carry_type(Impl::label("carry", format), carry.extent(0));
@@ -82,7 +83,7 @@ constexpr int most_carried_columns = 16;
 inline std::int64_t carried_sums(std::int64_t chunk_count) {
   return chunk_count * 2 * most_carried_columns;
 }
-/// Elements of the carry: heads and tails, two 64-bit words per element, and the counter.
+/// Elements of the carry: heads and tails, one 64-bit word per chunk (two per element), and the counter.
 template <class ExecutionSpace>
 std::int64_t carry_elements(std::int64_t nnz) {
   const std::int64_t chunks = ChunkLaunch<ExecutionSpace>::chunk_count(nnz);
@@ -113,8 +114,8 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t chunk_begin(const EntryLayout& entries,
   return begin < entries.nnz ? begin : entries.nnz;
 }
 
-/// For a row that lies in a chunk and in the next one: whether it begins in that chunk. It does unless it is
-/// the first row of the chunk and began earlier.
+/// For a row that lies in `chunk` and in the next one: whether it begins in `chunk`. It does unless it is the
+/// first row of `chunk` and began earlier.
 template <class EntryLayout>
 KOKKOS_FORCEINLINE_FUNCTION bool row_begins_in(const EntryLayout& entries, std::int64_t chunk,
                                                std::int64_t row) {
@@ -183,7 +184,8 @@ void find_chunk_begins(const ExecutionSpace& exec, const char* format, const Ent
                        Find{entries, chunk_count, chunks.chunk_begins.data()});
 }
 
-/// Sets chunks.cut_rows and the two counts. entries must already know the chunk begins. Fences exec.
+/// Sets chunks.cut_rows and the two counts. `entries` must have been made after find_chunk_begins(). Fences
+/// exec.
 template <class ExecutionSpace, class EntryLayout, class Device>
 void find_cut_rows(const ExecutionSpace& exec, const char* format, const EntryLayout& entries,
                    EntryChunks<Device>& chunks) {

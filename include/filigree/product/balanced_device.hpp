@@ -40,7 +40,7 @@ struct DeviceChunk {
   static constexpr std::uint8_t no_head = 2;
 
   static_assert(entries_per_lane == sizeof(std::uint64_t), "begins_row of one lane must fill 64 bits.");
-  static_assert(sizeof(accumulator_type) % 4 == 0, "multiply() assumes it when it computes positions.");
+  static_assert(sizeof(accumulator_type) % 4 == 0, "multiply() requires sums of a multiple of 4 bytes.");
 
   /// The scratch memory of a team. All of it must fit in 48 KB. It has no extra array for the heads, because
   /// the first-level cache would then be smaller (see docs/performance.md, "Scratch memory of the balanced
@@ -60,8 +60,8 @@ struct DeviceChunk {
 
     /// The position of an entry in sums. The 8 positions of a lane are consecutive. Their order within these
     /// 8 differs from lane to lane, by an exclusive or, to avoid bank conflicts: lanes that read their own
-    /// sums at the same time access different banks. Lanes that read the heads of one group each need two
-    /// turns, or four for sums of 4 bytes.
+    /// sums at the same time access different banks. Lanes that read the heads of a group, one group per
+    /// lane, need two turns, or four for sums of 4 bytes.
     static KOKKOS_FORCEINLINE_FUNCTION int position(int entry) {
       const int lane = entry / entries_per_lane;
       return entry ^
@@ -69,8 +69,8 @@ struct DeviceChunk {
     }
   };
 
-  /// The entries that a lane loads: lane, lane + lanes, and so on. Unless Whole, the chunk may have fewer
-  /// than chunk_size entries, and its first entry replaces those that it does not have.
+  /// The entries that a lane loads: lane, lane + lanes, and so on. If Whole is false, the chunk may have
+  /// fewer than chunk_size entries. Its first entry is then loaded instead of each missing entry.
   struct LoadedEntries {
     std::remove_const_t<typename layout_type::scalar_type> values[entries_per_lane];
     typename layout_type::ordinal_type columns[entries_per_lane];
@@ -90,8 +90,8 @@ struct DeviceChunk {
   };
 
   /// Stores the products with one column of x in scratch memory, and zeros after the last entry, because the
-  /// sum of the last row includes them. All of x is loaded before the first product is stored: the compiler
-  /// must assume that a store changes what is loaded later.
+  /// sum of the last row includes them. All elements of x are loaded before the first product is stored,
+  /// because the compiler must assume that a store changes memory that is loaded later.
   static KOKKOS_FORCEINLINE_FUNCTION void multiply(const Product& product, Scratch& scratch,
                                                    const LoadedEntries& mine, int count, int lane,
                                                    int column_of_x) {
@@ -166,7 +166,7 @@ struct DeviceChunk {
     }
   }
 
-  /// Multiplies the entries begin to end - 1, which are those of `chunk`.
+  /// Multiplies the entries of `chunk`, which are begin to end - 1.
   static KOKKOS_INLINE_FUNCTION void multiply_chunk(const Product& product,
                                                     const typename launch::member_type& team,
                                                     Scratch& scratch, const std::int64_t chunk,
@@ -184,7 +184,7 @@ struct DeviceChunk {
     reinterpret_cast<std::uint64_t*>(scratch.begins_row)[lane] = 0;
     team.team_barrier();
     row_begins.visit([&](const int entry, std::int64_t) { scratch.begins_row[entry] = 1; });
-    // The row that continues in the next chunk, or -1.
+    // cut_row is the row that continues in the next chunk, or -1.
     const std::int64_t next_row = end < entries.nnz ? entries.first_row(chunk + 1) : -1;
     const std::int64_t cut_row = next_row >= 0 && !entries.row_begins_at(next_row, end) ? next_row : -1;
 

@@ -8,11 +8,11 @@
 
 namespace Filigree::Impl {
 
-/// Multiplies the entries begin to end - 1, which are those of `chunk`, one row after the other. Product is a
-/// ChunkProduct; UnitStride says whether x has unit stride.
+/// Multiplies the entries of `chunk`, which are begin to end - 1, one row after the other. Product is a
+/// ChunkProduct. If UnitStride is true, x has unit stride.
 ///
-/// A row often has as many entries as the row before it. If that row was long, known_end() finds most entries
-/// of this row at once; if it was short, the end is found entry by entry. Entries are prefetched for each row
+/// A row often has the length of the row before it. If that row was long, known_end() finds most entries of
+/// this row at once; if it was short, the end is found entry by entry. Entries are prefetched for each row
 /// (see docs/performance.md, "Balanced product on hosts").
 template <bool UnitStride, bool Conjugate, class Product>
 KOKKOS_INLINE_FUNCTION void multiply_chunk_on_host(const Product& product, const std::int64_t chunk,

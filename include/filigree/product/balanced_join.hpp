@@ -36,7 +36,7 @@ struct CarryPointers {
   }
 };
 
-/// What the kernels of one balanced product work with.
+/// The data of the kernels of one balanced product.
 template <class ExecutionSpace, class EntryLayout, class Operands>
 struct ChunkProduct {
   using launch = ChunkLaunch<ExecutionSpace>;

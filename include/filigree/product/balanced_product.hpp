@@ -41,22 +41,22 @@
 //   begin_of(row)                 first entry of a row, by a search if necessary (used in set-up)
 //   first_row(chunk)              row of the first entry of a chunk
 //   row_begins_at(row, i)         whether entry i, which is in `row`, is the first entry of that row
-//   may_meet                      constexpr: whether chunks may meet (5c). Meeting takes registers
-// for GPUs:
+//   may_meet                      constexpr: whether chunks may meet (5c), which takes more registers
+// On a GPU:
 //   RowBegins(entries, chunk, begin, end, lane)
-//                                 the part of one lane in finding the rows that begin in a chunk, whose
-//                                 entries are begin to end - 1. visit(v) calls v(i - begin, row) for each
-//                                 first entry i of a row that this lane finds. Exactly one lane of the team
-//                                 finds each first entry. visit may be called several times
-//   row_begins_in_registers       constexpr: whether RowBegins keeps what it found in registers
-// for hosts:
+//                                 finds, as one lane of a team, rows that begin in a chunk, whose entries
+//                                 are begin to end - 1. visit(v) calls v(i - begin, row) for each first
+//                                 entry i of a row that this lane finds. Exactly one lane of the team finds
+//                                 each first entry. visit may be called several times
+//   row_begins_in_registers       constexpr: whether RowBegins keeps the rows that it found in registers
+// On a host:
 //   row_has(row, i)               whether entry i is in `row`; it is in `row` or in a later one
 //   row_after(row, i)             row of entry i, the first entry after `row`
 //   known_end(row, i, end, guess) an entry e, i <= e <= end, such that all entries i to e - 1 are in `row`,
 //                                 found in constant time; i if no other is known. The row probably has
 //                                 `guess` entries
-//   prefetch(i, length)           prefetches what the loop over the entries needs prefetch_distance after
-//                                 entry i, for up to `length` entries
+//   prefetch(i, length)           prefetches the data of up to `length` entries that lie prefetch_distance
+//                                 entries after entry i
 #pragma once
 
 #include "filigree/product/balanced_device.hpp"
@@ -73,7 +73,8 @@ struct BalancedSpmv {
   using product_type = ChunkProduct<ExecutionSpace, EntryLayout, Operands>;
   using accumulator_type = typename Operands::accumulator_type;
 
-  /// Teams that one multiprocessor must be able to run at once, which limits the registers per lane.
+  /// Teams that one multiprocessor must be able to run at once, which limits the registers per lane (see
+  /// docs/performance.md, "Lanes per multiprocessor").
   static constexpr int teams_per_sm = Operands::most_columns > 1 || sizeof(accumulator_type) > 8 ? 1
                                       : EntryLayout::row_begins_in_registers || RowAligned       ? 4
                                                                                                  : 6;
@@ -139,9 +140,9 @@ struct BalancedSpmv {
   }
 };
 
-/// The balanced product, for modes N and C. `entries` is the layout of the matrix; `chunks` and `empty_rows`
-/// (the rows without entries) are its Views; `name` and `join_name` name the kernels. It neither fences nor
-/// allocates. Two products at the same time must not use the same carry.
+/// The balanced product, for modes N and C. `entries` is the layout of the matrix. `chunks` and `empty_rows`
+/// (the rows without entries) are its Views. `name` and `join_name` name the kernels. Neither fences nor
+/// allocates. Two products at the same time must not use one carry.
 template <class ExecutionSpace, class EntryLayout, class Operands, class Device, class RowList>
 void balanced_spmv(const ExecutionSpace& exec, const std::string& name, const std::string& join_name,
                    Mode mode, const EntryLayout& entries, const Operands& operands,

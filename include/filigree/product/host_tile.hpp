@@ -7,7 +7,7 @@
 
 namespace Filigree::Impl {
 
-/// Gives the column index of a stored entry that is the column index itself.
+/// Turns an element of HostTile::entries into a column index, if `entries` holds column indices.
 struct EntryIsColumn {
   template <class Ordinal>
   KOKKOS_FORCEINLINE_FUNCTION Ordinal operator()(Ordinal entry) const {
@@ -15,7 +15,8 @@ struct EntryIsColumn {
   }
 };
 
-/// The prefetch distance, in rows, of an ELL matrix, each of whose columns is a separate stream of memory.
+/// The prefetch distance, in rows, of an ELL matrix or a tall slice, in which each column is a separate
+/// stream of memory (see docs/performance.md, "Prefetching on hosts").
 constexpr std::int64_t host_tile_rows_ahead = 96;
 
 /// A tile of neighbouring stored rows of ELL or SELL, and the loop in which a host thread multiplies it.
@@ -29,13 +30,13 @@ constexpr std::int64_t host_tile_rows_ahead = 96;
 template <class Scalar, class Entry, class Column, bool Lengths, bool UnitStep>
 struct HostTile {
   const Scalar* values;  ///< first value of the tile
-  const Entry* entries;  ///< first column index of the tile, or what `column` makes one of
-  Column column;         ///< gives the column index of an element of `entries`
+  const Entry* entries;  ///< first element of the columns of the tile, in the form that `column` takes
+  Column column;         ///< EntryIsColumn, or EntryIsDistance of SELL
   std::int64_t stride;   ///< positions from entry k to entry k + T
   int log2_lanes;        ///< T = 2^log2_lanes
   std::int64_t row_count;
   std::int64_t width;    ///< entries per row, padding included
-  const Entry* lengths;  ///< row lengths, which may exceed the width, if Lengths
+  const Entry* lengths;  ///< if Lengths: row lengths, which may exceed the width
   std::int64_t ahead;    ///< prefetch distance in elements
 
   /// Adds the products of all rows of the tile: sums[i] += row i * x.
@@ -68,7 +69,7 @@ struct HostTile {
       const std::int64_t most = width - k < Band ? width - k : Band;
       for (std::int64_t first = 0; first < row_count; first += rows_per_step) {
         const std::int64_t end = first + rows_per_step < row_count ? first + rows_per_step : row_count;
-        // The columns of a lower slice are one or two cache lines of one stream, which needs no help.
+        // A slice of fewer rows is one stream of memory, which the hardware prefetches.
         if (row_count >= rows_per_step) prefetch(first, k, most);
         for (std::int64_t i = first; i < end; ++i) {
           std::int64_t count = most;
@@ -110,8 +111,8 @@ struct HostTile {
       if (k < width) add_bands<Band / 2, Conjugate>(operands, sums, k);
   }
 
-  /// Prefetches what lies `ahead` elements behind entries k to k + count - 1 of the rows from `first` on. If
-  /// the row lengths are known, it leaves out what is padding in all of these rows.
+  /// Prefetches the elements that lie `ahead` elements after entries k to k + count - 1 of the rows first to
+  /// first + rows_per_step - 1. If the row lengths are known, it leaves out columns with only padding.
   KOKKOS_FORCEINLINE_FUNCTION void prefetch(std::int64_t first, std::int64_t k, std::int64_t count) const {
     std::int64_t end_of_entries = k + count;
     if constexpr (Lengths) {
@@ -144,7 +145,7 @@ struct HostTile {
   }
 };
 
-/// Calls visit(tile) with the HostTile that has these members.
+/// Calls visit(tile) with the HostTile that has the given members. UnitStep follows from log2_lanes.
 template <bool Lengths, class Scalar, class Entry, class Column, class Visit>
 KOKKOS_FORCEINLINE_FUNCTION void visit_host_tile(const Scalar* values, const Entry* entries,
                                                  const Column& column, std::int64_t stride, int log2_lanes,

@@ -37,6 +37,7 @@ struct MultiVector {
   }
 };
 
+/// The number of columns of a View of rank 1 or 2.
 template <class View>
 std::int64_t column_count(const View& view) {
   return static_cast<int>(View::rank) == 1 ? 1 : static_cast<std::int64_t>(view.extent(1));
@@ -54,7 +55,7 @@ void check_row_stride(const char* function, const char* name, const View& view) 
   constexpr std::int64_t most = std::numeric_limits<int>::max();
   if (row_bytes(view) > most)
     fail<std::invalid_argument>(function, ": the rows of ", name, " are ", row_bytes(view),
-                                " bytes apart; they must be at most ", most, " apart.");
+                                " bytes apart; they must be at most ", most, " bytes apart.");
 }
 
 /// The MultiVector of a View whose row stride has been checked. T is its value type, const or not.

@@ -26,8 +26,8 @@ struct ProductOperands {
   /// Whether this launch has the given column of x. With Columns == 1 that is known at compile time.
   KOKKOS_FORCEINLINE_FUNCTION bool has(int column) const { return Columns == 1 || column < columns; }
 
-  /// The same operands. If UnitStride, the compiler knows the row stride of x: a host needs more instructions
-  /// for an address with a stride that it does not know.
+  /// The same operands. If UnitStride is true, x must have unit stride, and the compiler knows it. An address
+  /// with a stride that the compiler does not know takes a host more instructions.
   template <bool UnitStride>
   KOKKOS_FORCEINLINE_FUNCTION ProductOperands with_stride() const {
     ProductOperands result = *this;
@@ -46,8 +46,8 @@ struct ProductOperands {
   static constexpr int column_group = 4;
 
   /// Calls visit(c, column) for c = 0 to Columns - 1, where c is the index of a sum and column the column of
-  /// x to load. In a group without column c, the last column is loaded instead, so that no load waits for a
-  /// branch; its sum is never stored. Groups that have no column at all are left out.
+  /// x to load. If there is no column c, the last column is loaded instead, so that no load waits for a
+  /// branch. That sum is never stored. Groups without any column are left out.
   template <int First = 0, class Visit>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_column(const Visit& visit) const {
     if constexpr (First < Columns) {
@@ -129,9 +129,9 @@ struct ProductOperands {
       if (has(c)) update(y(row, c), beta, times(alpha, sums[c]));
   }
 
-  /// Stores the sums of Rows neighbouring rows; `row`, the first, is a multiple of Rows. If they are
-  /// neighbours in memory, one store writes them all, because several narrow stores per lane cost a GPU's
-  /// cache twice as much (see docs/performance.md, "CDS: rows per lane").
+  /// Stores the sums of Rows neighbouring rows; `row`, the first, is a multiple of Rows. If the elements of y
+  /// are neighbours in memory and aligned, one store writes them all, because several narrow stores per lane
+  /// make the cache of a GPU handle twice as many writes (see docs/performance.md, "CDS: rows per lane").
   template <int Rows>
   KOKKOS_FORCEINLINE_FUNCTION void store_rows(const sums_type (&sums)[Rows], std::int64_t row) const {
     if constexpr (Rows == 1) {

@@ -34,8 +34,8 @@ constexpr int entries_in_flight = sizeof(Scalar) <= 8 ? 6 : 4;
 /// The loop over the entries of one lane of a GPU: sums += value(j) * x(column(j), :), in the order of j.
 ///
 /// A batch first loads all its values and columns, then all its elements of x, then adds. So a lane waits for
-/// memory twice per batch and not twice per entry. Slots of the last batch after the last entry, and padding,
-/// count as column -1 and add 0.
+/// memory twice per batch and not twice per entry. Padding, and the elements of the last batch after the last
+/// entry, have column -1 and add 0.
 template <bool Padded, bool Conjugate, class Operands, class Entries>
 KOKKOS_FORCEINLINE_FUNCTION void add_on_device(const Operands& operands, typename Operands::sums_type& sums,
                                                const Entries& entries) {
@@ -76,8 +76,8 @@ KOKKOS_FORCEINLINE_FUNCTION void add_on_device(const Operands& operands, typenam
 
 /// The loop over the entries of one row on a host: sums += value(j) * x(column(j), :).
 ///
-/// Without padding and with one column of x every fourth entry has a sum of its own, because each addition to
-/// one sum would wait for the one before (see docs/performance.md, "Four sums per row on hosts").
+/// Without padding and with one column of x, four sums take the entries in turn, because each addition to one
+/// sum would wait for the one before (see docs/performance.md, "Four sums per row on hosts").
 template <bool Padded, bool Conjugate, class Operands, class Entries>
 KOKKOS_FORCEINLINE_FUNCTION void add_on_host(const Operands& operands, typename Operands::sums_type& sums,
                                              const Entries& entries) {
@@ -157,7 +157,7 @@ struct RowProduct {
     Kokkos::single(Kokkos::PerThread(team), [&]() { store(all.sums, i); });
   }
 
-  /// Stored rows first to end - 1 on a host, where a row has one lane. If UnitStride, x has unit stride.
+  /// Stored rows first to end - 1 on a host, with one lane per row. UnitStride says that x has unit stride.
   template <bool UnitStride>
   KOKKOS_INLINE_FUNCTION void multiply_on_host(const std::int64_t first, const std::int64_t end) const {
     if constexpr (Layout::has_tiles) {
@@ -212,7 +212,7 @@ struct RowProduct {
 };
 
 /// Modes T and H: each lane adds the products of its entries to y with atomics. The order of the additions,
-/// and so the last bits, may differ from run to run. Each addition rounds to the type of y.
+/// and with it the last bits, may change from run to run. Each addition rounds to the type of y.
 template <class Launch, class Layout, class Operands, bool Conjugate>
 struct RowScatter {
   using launch = Launch;

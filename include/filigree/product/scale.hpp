@@ -16,6 +16,7 @@ KOKKOS_FORCEINLINE_FUNCTION void update(Scalar& y, const Accumulator& beta, cons
     y = convert_scalar<Scalar>(Accumulator(times(beta, Accumulator(widen<Accumulator>(y))) + sum));
 }
 
+/// y = beta*y for one row. If beta is 0, y is not read.
 template <class Accumulator, class Scalar>
 struct ScaleKernel {
   MultiVector<Scalar> y;
@@ -32,8 +33,8 @@ struct ScaleKernel {
   }
 };
 
-/// y = beta*y on the given instance. If beta is 0, y is not read. It does not use KokkosBlas::scal, which
-/// takes no execution space instance before Kokkos Kernels 4.
+/// y = beta*y on the given instance. Does nothing if beta is 1. It does not use KokkosBlas::scal, which takes
+/// no execution space instance before Kokkos Kernels 4.
 template <class ExecutionSpace, class Accumulator, class Scalar>
 void scale(const ExecutionSpace& exec, const Accumulator& beta, const MultiVector<Scalar>& y,
            std::int64_t rows, std::int64_t columns) {

@@ -24,7 +24,7 @@ struct BellElements : BlockElements<BellElements<Scalar, Ordinal>, Scalar, Ordin
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t blocks_begin(std::int64_t) const { return 0; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t blocks_end(std::int64_t) const { return block_width; }
-  /// Padding comes last, so its block column must be larger than all others: the number of columns.
+  /// Block columns must ascend, and padding comes last. It gets the number of columns, a larger value.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t block_column(std::int64_t block_row, std::int64_t k) const {
     const std::int64_t block = static_cast<std::int64_t>(block_entries[k * block_rows + block_row]);
     return block < 0 ? columns : block;

@@ -43,7 +43,7 @@ struct BellSpmv {
     constexpr int b = BlockSize;
     const std::int64_t block_row = row / b;
     sums_type sums = {};
-    // The loads of two blocks do not wait for each other.
+    // Unrolled, so that the loads of two blocks do not wait for each other.
     FILIGREE_UNROLL(2)
     for (std::int64_t k = 0; k < block_width; ++k) {
       const std::int64_t block = static_cast<std::int64_t>(block_entries[k * block_rows + block_row]);
@@ -64,8 +64,9 @@ struct BellSpmv {
     operands.store(sums, row);
   }
 
-  /// The product of the rows first to first + count - 1 on a host, with the sums of row_product in the same
-  /// order. The values of block k of all rows are b streams, and the sums stay in the caches of the core.
+  /// Modes N and C on a host: the rows first to first + count - 1, with additions in the order of
+  /// row_product(). The values of block k of all rows are b streams of memory, and the sums stay in the
+  /// caches of the core.
   template <bool UnitStride>
   KOKKOS_INLINE_FUNCTION void tile_product(const std::int64_t first, const std::int64_t count) const {
     constexpr std::int64_t b = BlockSize;

@@ -30,10 +30,10 @@ struct BsrOptions : ConvertOptions {
 
 namespace Filigree {
 
-/// Block Sparse Row storage: a CRS matrix of dense b x b blocks, each stored by rows. It is Kokkos Kernels'
-/// own class, which version 3.6 and newer have (FILIGREE_HAS_BSR). Its numRows() and numCols() count blocks.
-/// A product multiplies all values of a block, padding too, so an Inf in x can produce a NaN in rows without
-/// an entry in that column.
+/// Block Sparse Row storage: a CRS matrix of dense b x b blocks, each stored by rows. It suits matrices whose
+/// entries form such blocks, in block rows of different lengths. It is a class of Kokkos Kernels 3.6 and
+/// newer (FILIGREE_HAS_BSR), whose numRows() and numCols() count blocks. A product multiplies all values of a
+/// block, also padding: an Inf in x can produce a NaN in rows without an entry in that column.
 ///
 /// Storage, for the 4 x 4 example and b = 2
 ///

@@ -59,7 +59,7 @@ struct BsrSpmv {
   }
 };
 
-/// The product of a BSR matrix for types that Kokkos Kernels' own product does not take (see
+/// The product of a BSR matrix for operands that KokkosSparse::spmv does not take (see
 /// formats/crs/crs_spmv.hpp). The arguments are checked, and A has entries.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,

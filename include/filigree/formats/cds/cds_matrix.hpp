@@ -24,9 +24,9 @@ struct CdsOptions : ConvertOptions {
 /// Column Diagonal Storage: dense diagonals of b x b blocks, without column indices.
 ///
 /// It suits matrices of structured grids with b unknowns per cell. Per element of y and block diagonal, a
-/// product reads b values, in whole cache lines. The only indices are the k offsets. A block diagonal is
-/// stored completely, even if few of its blocks have entries. The conversion therefore refuses a matrix with
-/// many such diagonals (ConvertOptions::max_storage_ratio).
+/// product reads b values, in whole cache lines. The only indices are the offsets of the k block diagonals. A
+/// block diagonal is stored completely, even if few of its blocks have entries. The conversion therefore
+/// refuses a matrix with many such diagonals (ConvertOptions::max_storage_ratio).
 ///
 /// Storage, for a matrix of 2 x 2 blocks and three block diagonals (`.` is padding, value 0)
 ///

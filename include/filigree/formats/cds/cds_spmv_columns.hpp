@@ -7,9 +7,9 @@ namespace Filigree::Impl {
 
 /// Modes N and C for several columns of x on a GPU. The loads of x, one per value and column of x, then cost
 /// more than the loads of the values. A lane therefore multiplies rows_per_lane rows of a block with four
-/// columns of x. It loads x by 16 bytes, and an element of x serves all its rows. Other lanes of the same
-/// thread take the other columns; they load the same values at the same time (see docs/performance.md, "CDS:
-/// several columns of x on a GPU").
+/// columns of x. It loads 16 bytes of x at once, and uses each element of x for all its rows. Other vector
+/// lanes of the same Kokkos thread take the other columns of x and load the same values at the same time (see
+/// docs/performance.md, "CDS: several columns of x on a GPU").
 template <class ExecutionSpace, class Cds, class Operands, int BlockSize, bool Conjugate>
 struct CdsColumnsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   using base = CdsProduct<ExecutionSpace, Cds, Operands, BlockSize>;
@@ -21,12 +21,12 @@ struct CdsColumnsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   static constexpr int columns_per_lane = 4;
   static constexpr int x_per_load = sizeof(x_type) < 16 ? static_cast<int>(16 / sizeof(x_type)) : 1;
   static constexpr int rows_per_lane = sizeof(scalar_type) <= 8 && BlockSize % 4 == 0 ? 4 : 2;
-  /// Whether a compiled block size is a multiple of both packs. The kernel requires it.
+  /// Whether the block size is compiled and a multiple of the sizes of both packs. The kernel requires it.
   static constexpr bool packs_divide_blocks =
       BlockSize > 0 && BlockSize % rows_per_lane == 0 && BlockSize % x_per_load == 0;
   /// The values of the lane's rows in one matrix column.
   using pack_type = Pack<scalar_type, rows_per_lane>;
-  /// Neighbours of one column of x.
+  /// Neighbouring elements of one column of x.
   using x_pack_type = Pack<x_type, x_per_load>;
 
   /// Whether x and the values are aligned to packs, the rows of x are neighbours in memory, and the extents

@@ -34,8 +34,8 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   using typename base::sums_type;
   /// The values of the lane's rows in one matrix column.
   using pack_type = Pack<scalar_type, RowsPerLane>;
-  /// Counts columns past the end of the matrix too. That is why it is unsigned for 32-bit ordinals, whose
-  /// largest value such a column can exceed.
+  /// The type of a column before it is clipped to the matrix. It is unsigned for 32-bit ordinals, because a
+  /// column after the end of the matrix can exceed the largest ordinal.
   using unclipped_column_type = stored_row_t<ordinal_type>;
 
   KOKKOS_FORCEINLINE_FUNCTION ordinal_type clipped_to_matrix(ordinal_type column, ordinal_type c) const {

@@ -5,9 +5,9 @@
 
 namespace Filigree::Impl {
 
-/// Modes N and C on a host: one thread per team, which multiplies its rows tile by tile. The values of one
-/// block column are a stream, and the sums of a tile stay in the caches of the core. A row's products are
-/// added by ascending column, as on a GPU.
+/// Modes N and C on a host: one thread per team, which multiplies its rows tile by tile. The values in one
+/// column of the blocks of a diagonal are a stream of memory, and the sums of a tile stay in the caches of
+/// the core. A row's products are added by ascending column, as on a GPU.
 template <class ExecutionSpace, class Cds, class Operands, int BlockSize, bool Conjugate>
 struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   using base = CdsProduct<ExecutionSpace, Cds, Operands, BlockSize>;
@@ -114,8 +114,8 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     }
   }
 
-  /// sum += value * factor, unless the value is 0. It selects the factor and not the sum: a compiler may not
-  /// compute a product speculatively that could trap, so it would branch and use no vector registers.
+  /// sum += value * factor, unless the value is 0. It selects the factor and not the sum. To select the sum,
+  /// a compiler would branch and use no vector registers, because a product that is not needed could trap.
   template <class Factor>
   static KOKKOS_FORCEINLINE_FUNCTION void add_unless_zero(typename Operands::accumulator_type& sum,
                                                           const scalar_type& value, const Factor& factor) {

@@ -201,9 +201,9 @@ Coo sorted_coo(const ExecutionSpace& exec, typename Coo::ordinal_type row_count,
 
 }  // namespace Impl
 
-/// Makes a COO matrix from triplets in any order, with or without duplicates: entry i has the value values(i)
-/// and is in row rows(i) and column columns(i). The Views may have any stride; they are copied. Entries of
-/// one row keep their order.
+/// Makes a row_count x column_count COO matrix from triplets in any order, with or without duplicates. Entry
+/// i has the value values(i) and is in row rows(i) and column columns(i). The three Views have rank 1 and one
+/// length. They may have any stride and are copied. Entries of one row keep their order.
 ///
 /// Runs on the given execution space instance and fences it. Sorting takes two kernels per bit of row_count
 /// and, while it runs, 32 bytes per entry.

@@ -9,9 +9,9 @@
 namespace Filigree::Impl {
 
 /// The layout of a COO matrix. It serves two concepts:
-/// 1. as EntryLayout (product/balanced_product.hpp) it is what products in modes N and C use;
-/// 2. as row layout (product/row_layout.hpp, with the slots of conversion/slots.hpp) it is what to_crs and
-///    other work by rows use. Each row is then found by binary search.
+/// 1. Products in modes N and C use it as EntryLayout (product/balanced_product.hpp).
+/// 2. to_crs and other kernels that work by rows use it as row layout (product/row_layout.hpp,
+///    conversion/slots.hpp). Each row is then found by binary search.
 template <class ExecutionSpace, class Scalar, class Ordinal>
 struct CooLayout {
   using scalar_type = Scalar;
@@ -47,7 +47,7 @@ struct CooLayout {
 
   using chunk_launch = ChunkLaunch<ExecutionSpace>;
   static constexpr bool row_begins_in_registers = true;
-  /// Meeting makes products of COO slower (see docs/performance.md, "How cut rows are joined").
+  /// Chunks that meet make products of COO slower (see docs/performance.md, "How cut rows are joined").
   static constexpr bool may_meet = false;
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_row(std::int64_t chunk) const {
@@ -60,8 +60,8 @@ struct CooLayout {
   KOKKOS_FORCEINLINE_FUNCTION bool row_has(std::int64_t row, std::int64_t i) const {
     return row_of(i) == row;
   }
-  /// If the row has at least `guess` entries from i on, the last of these is in the row. The entries between
-  /// need not be looked at, because entries are sorted by row.
+  /// Looks only at entry i + guess - 1. If it is in the row, the entries before it are too, because entries
+  /// are sorted by row.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t known_end(std::int64_t row, std::int64_t i, std::int64_t end,
                                                      std::int64_t guess) const {
     return i + guess <= end && row_has(row, i + guess - 1) ? i + guess : i;

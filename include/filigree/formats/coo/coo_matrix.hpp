@@ -7,7 +7,7 @@
 
 namespace Filigree {
 
-/// Options of a conversion to CooMatrix: those that every format has.
+/// Options of a conversion to CooMatrix. There are none besides ConvertOptions.
 struct CooOptions : ConvertOptions {};
 
 /// Coordinate format (COO): the row, the column and the value of every entry, sorted by row.
@@ -38,7 +38,7 @@ struct CooOptions : ConvertOptions {};
 ///
 /// Sources: Kirk and Hwu, chapter 10, section 10.4; Liu, Yu, Chen, Hsieh and Shao 2012, section 2.1.
 ///
-/// The parameters are those of KokkosSparse::CrsMatrix. SizeType counts the entries.
+/// The template parameters are those of KokkosSparse::CrsMatrix. SizeType counts the entries.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
 class CooMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType> {
   using base_type = MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType>;

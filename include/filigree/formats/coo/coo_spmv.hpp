@@ -23,8 +23,7 @@ struct CooSpmvTranspose {
   }
 };
 
-/// The product of a COO matrix, or of the COO part of another format. The kernels are called name and
-/// join_name.
+/// The product of a COO matrix, or of the COO part of HYB. `name` and `join_name` name the kernels.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void coo_spmv(const ExecutionSpace& exec, const std::string& name, const std::string& join_name, Mode mode,
               const CooMatrix<S, O, D, M, Z>& coo, const Operands& operands) {

@@ -40,7 +40,7 @@ std::int64_t first_different_row(const ExecutionSpace& exec, const KokkosSparse:
   return row;
 }
 
-/// refill of a checked CRS matrix. One copy.
+/// refill from a checked CRS matrix. One copy.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void refill_from_crs(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& A,
                      const Crs& crs) {

@@ -11,8 +11,8 @@ namespace Filigree {
 /// Options of the conversion to CrsMatrix, which copies nothing.
 struct CrsOptions : ConvertOptions {};
 
-/// Compressed Row Storage is Kokkos Kernels' own class: `values` and `graph.entries` row by row,
-/// `graph.row_map` of rows + 1 offsets (Kirk and Hwu, chapter 10, section 10.1). The 4 x 4 example:
+/// Compressed Row Storage, a class of Kokkos Kernels: `values` and `graph.entries` hold the entries row by
+/// row, `graph.row_map` rows + 1 offsets (Kirk and Hwu, chapter 10, section 10.1). The 4 x 4 example:
 ///
 ///     3 0 1 0        graph.row_map  0 2 2 5 7
 ///     0 0 0 0        graph.entries  0 2 1 2 3 0 3
@@ -43,7 +43,7 @@ struct MatrixTraits<KokkosSparse::CrsMatrix<S, O, D, M, Z>> {
 };
 
 namespace Impl {
-/// Whether the product of Matrix is KokkosSparse::spmv.
+/// Whether Matrix is a class of Kokkos Kernels, so that KokkosSparse::spmv can multiply it.
 template <class Matrix>
 constexpr bool is_kokkos_kernels_matrix_v = false;
 template <class S, class O, class D, class M, class Z>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "filigree/core/kokkos_versions.hpp"
-// After Kokkos' own header, which that of Kokkos Kernels 3.4 needs and does not include.
+// After the header of Kokkos, because in Kokkos Kernels 3.4 this one needs it and does not include it.
 #include <KokkosSparse_spmv.hpp>
 
 #include "filigree/formats/crs/crs_layout.hpp"

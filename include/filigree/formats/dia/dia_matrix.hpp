@@ -5,7 +5,7 @@
 
 namespace Filigree {
 
-/// Options of a conversion to DiaMatrix: those of every format.
+/// Options of a conversion to DiaMatrix. There are none besides ConvertOptions.
 struct DiaOptions : ConvertOptions {};
 
 /// Dense diagonals without column indices: a CdsMatrix with block size 1.

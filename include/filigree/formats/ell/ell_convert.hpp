@@ -8,7 +8,7 @@
 
 namespace Filigree::Impl {
 
-/// Elements of the values of an ELL matrix.
+/// The number of values of an ELL matrix, padding included.
 template <class Ell>
 double ell_elements(std::int64_t rows, std::int64_t width) {
   return static_cast<double>(round_up(rows, Ell::row_alignment)) * static_cast<double>(width);
@@ -22,9 +22,9 @@ double ell_bytes(std::int64_t rows, std::int64_t width, bool row_lengths = true)
          (row_lengths ? static_cast<double>(rows) * sizeof(ordinal_type) : 0.0);
 }
 
-/// Makes an ELL matrix, or the ELL part of a hybrid format: nnz entries, the first `width` of each row. The
-/// width must be a multiple of lanes_per_row. If row_lengths is true, the View of row lengths holds the
-/// lengths of the rows of crs, also if they exceed the width. Otherwise it is empty.
+/// Makes an ELL matrix, or the ELL part of a hybrid format. It holds the first `width` entries of each row of
+/// crs, in all nnz entries. The width must be a multiple of lanes_per_row. If row_lengths is true, the View
+/// of row lengths holds the lengths of the rows of crs, even if they exceed the width. Otherwise it is empty.
 template <class Ell, class ExecutionSpace, class Crs>
 Ell make_ell(const ExecutionSpace& exec, const char* format, const Crs& crs, std::int64_t nnz,
              std::int64_t width, int lanes_per_row, bool row_lengths) {

@@ -8,9 +8,9 @@
 
 namespace Filigree::Impl {
 
-/// The layout of ELL. With RowLengths each row ends after its length. Without, every row has the full width,
-/// padding included, and the rows that fill the stride are stored rows too. In a hybrid format a row may be
-/// longer than the width; its excess entries are elsewhere.
+/// The layout of ELL. If RowLengths is true, each row ends after its length. Otherwise every row has the full
+/// width, padding included, and the rows that fill the stride are stored rows too. In a hybrid format a row
+/// may be longer than the width. Its excess entries are in the other part.
 template <class Scalar, class Ordinal, bool RowLengths>
 struct EllLayout : RowLayout<EllLayout<Scalar, Ordinal, RowLengths>, Scalar, Ordinal> {
   using stored_row_type = stored_row_t<Ordinal>;

@@ -18,7 +18,7 @@ struct EllOptions : ConvertOptions {
   /// storage; see EllMatrix::set_lanes_per_team.
   int lanes_per_team = 256;
 
-  /// The variants: ELLPACK-R, ELLPACK, and ELLR-T for each T.
+  /// The variants: ELLPACK-R, ELLPACK, and ELLR-T for each T above 1.
   static std::vector<NamedOptions<EllOptions>> variants() {
     std::vector<NamedOptions<EllOptions>> result(2);
     result[1].name = "ellpack";
@@ -35,11 +35,11 @@ struct EllOptions : ConvertOptions {
 /// column by column. By default the row lengths are stored too (ELLPACK-R). The entries of a row can be
 /// interleaved for T lanes (ELLR-T).
 ///
-/// For matrices whose rows have about the same length. A product reads the values and columns of 32
-/// neighbouring rows as whole cache lines, and needs no row map. One long row makes every row long: the
-/// conversion refuses a matrix if padding would make it larger than ConvertOptions::max_storage_ratio times
-/// its CRS matrix. More than one lane per row is for long rows and for matrices that have too few rows to
-/// fill a GPU.
+/// It suits matrices whose rows have about the same length. A product reads the values and columns of 32
+/// neighbouring rows as whole cache lines, and needs no row map. One long row pads every other row to its
+/// length: the conversion refuses a matrix if padding would make it larger than
+/// ConvertOptions::max_storage_ratio times its CRS matrix. Several lanes per row suit long rows, and matrices
+/// that have too few rows to fill a GPU.
 ///
 /// Storage, for the 4 x 4 example
 ///

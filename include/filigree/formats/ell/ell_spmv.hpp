@@ -6,8 +6,8 @@
 
 namespace Filigree::Impl {
 
-/// y = beta*y + alpha*op(A)*x, arguments checked, A with entries: one lane per row, or T lanes per row
-/// (ELLR-T, Vazquez et al. 2011, section 3.2). `name` names the kernel.
+/// The product of an ELL matrix, with T lanes per row (ELLR-T if T is larger than 1, Vazquez et al. 2011,
+/// section 3.2). The arguments are checked, and A has entries.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const EllMatrix<S, O, D, M, Z>& ell, const Operands& operands) {

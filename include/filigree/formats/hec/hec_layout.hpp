@@ -6,9 +6,9 @@
 
 namespace Filigree::Impl {
 
-/// The layout of HEC: the ELL part, and the excess entries as a CRS matrix of the rows that have some.
-/// excess_rows lists these rows: first the long_count long ones, which a GPU multiplies by teams, then the
-/// others, both ascending.
+/// The layout of HEC: the ELL part, and the excess entries as a CRS matrix of the rows that have some. "The
+/// list" is excess_rows, which names these rows: first the long_count long rows, which a GPU multiplies by
+/// teams, then the others, both in ascending order.
 template <class Scalar, class Ordinal, class SizeType>
 struct HecLayout : RowLayout<HecLayout<Scalar, Ordinal, SizeType>, Scalar, Ordinal> {
   using excess_type = StridedEntries<Scalar, Ordinal, length_t<Ordinal>>;

@@ -12,8 +12,8 @@ struct HecOptions : ConvertOptions {
   HybridWidth width_rule = HybridWidth::least_bytes;
   /// The width for HybridWidth::given.
   std::int64_t width = 0;
-  /// A row with more than this number of excess entries is a long row: a whole team multiplies it, instead of
-  /// one lane. At least 0.
+  /// A row with more than this number of excess entries is a long row: on a GPU a whole team multiplies it,
+  /// instead of one lane. At least 0.
   std::int64_t long_row = 256;
 
   /// The variants: one for each rule but HybridWidth::given.
@@ -28,9 +28,9 @@ struct HecOptions : ConvertOptions {
 /// Hybrid of ELL and CRS: the first entries of each row, up to the width, are stored as ELL, and the excess
 /// entries as CRS. The CRS part has only the rows that have excess entries.
 ///
-/// For matrices in which some rows are longer than the others. The excess entries of a row are contiguous. So
-/// the format also suits preconditioners, which process a matrix row by row. One kernel launch multiplies
-/// both parts, and the result of a row is rounded once.
+/// It suits matrices in which some rows are longer than the others. The excess entries of a row are
+/// contiguous. So the format also suits preconditioners, which process a matrix row by row. One kernel launch
+/// multiplies both parts, and the result of a row is rounded once.
 ///
 /// Storage, for the 4 x 4 example and width 2 (`.` is padding)
 ///
@@ -43,7 +43,7 @@ struct HecOptions : ConvertOptions {
 /// The excess entries of row excess_rows[i] are at excess_row_map[i] to excess_row_map[i + 1] - 1.
 /// excess_rows begins with the numLongRows() long rows, which have more than HecOptions::long_row excess
 /// entries. The other rows with excess entries follow. Both groups are ascending. excess_row_map is a managed
-/// View for all MemoryTraits.
+/// View, whatever MemoryTraits are.
 ///
 /// Bytes: the ELL part, excess entries * (sizeof(Scalar) + sizeof(Ordinal)), rows with excess entries *
 /// (sizeof(Ordinal) + sizeof(SizeType)), and sizeof(SizeType).
@@ -81,7 +81,7 @@ class HecMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
 
   /// The width of the ELL part: the entries that it holds per row.
   KOKKOS_INLINE_FUNCTION Ordinal width() const { return ell.width(); }
-  /// The number of long rows, each of which a whole team multiplies.
+  /// The number of long rows. On a GPU a whole team multiplies each of them.
   KOKKOS_INLINE_FUNCTION Ordinal numLongRows() const { return m_long_rows; }
   /// Bytes of all Views.
   std::size_t storage_bytes() const {
@@ -92,7 +92,7 @@ class HecMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   values_type excess_values;    ///< values of the excess entries, row by row
   entries_type excess_entries;  ///< columns of the excess entries
   entries_type excess_rows;     ///< the rows that have excess entries, long rows first
-  row_map_type excess_row_map;  ///< begin of the entries of each of these rows, and their number
+  row_map_type excess_row_map;  ///< offset of the excess entries of each of these rows, then their number
 
  private:
   Ordinal m_long_rows = 0;

@@ -6,9 +6,9 @@
 
 namespace Filigree::Impl {
 
-/// Modes N and C on a GPU, in one launch: one team per long row; then teams with one lane per listed row that
-/// is not long, for both its parts (Liu et al. 2012, section 2.2); then teams with one lane per row without
-/// excess entries. Long rows come first because they take longest.
+/// Modes N and C on a GPU, in one launch. The first teams multiply one long row each, because these take
+/// longest. The next teams have one lane per other row of the list, for both its parts (Liu et al. 2012,
+/// section 2.2). The last teams have one lane per row of the matrix, and skip rows with excess entries.
 template <class ExecutionSpace, class Layout, class Operands, bool Conjugate>
 struct HecSpmv {
   using launch = ProductLaunch<ExecutionSpace, Operands>;
@@ -72,7 +72,7 @@ struct HecSpmv {
   }
 };
 
-/// y = beta*y + alpha*op(A)*x, arguments checked, A with entries. `name` names the kernel.
+/// The product of a HEC matrix. The arguments are checked, and A has entries.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const HecMatrix<S, O, D, M, Z>& hec, const Operands& operands) {

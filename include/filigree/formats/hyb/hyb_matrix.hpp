@@ -27,8 +27,8 @@ struct HybOptions : ConvertOptions {
 /// Hybrid of ELL and COO: the first entries of each row, up to the width, are stored as ELL, and the excess
 /// entries as COO.
 ///
-/// For matrices in which few rows are much longer than the others. Nearly all entries are in the regular ELL
-/// part. A long row adds no padding to other rows, and many lanes multiply its excess entries.
+/// It suits matrices in which few rows are much longer than the others. Nearly all entries are in the regular
+/// ELL part. A long row adds no padding to other rows, and many lanes multiply its excess entries.
 ///
 /// Storage, for the 4 x 4 example and width 2 (`.` is padding)
 ///

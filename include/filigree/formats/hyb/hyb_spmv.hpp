@@ -7,9 +7,9 @@
 
 namespace Filigree::Impl {
 
-/// y = beta*y + alpha*op(A)*x, arguments checked, A with entries: the product of the ELL part, to which a
-/// second kernel adds the product of the COO part, or one kernel for both. `name` names the kernel, or the
-/// first of them.
+/// The product of a HYB matrix. The arguments are checked, and A has entries. Either one kernel multiplies
+/// both parts, or a kernel multiplies the ELL part and the kernels of coo_spmv() add the product of the COO
+/// part. `name` names the first kernel.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const HybMatrix<S, O, D, M, Z>& hyb, const Operands& operands) {
@@ -18,9 +18,9 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
   using accumulator_type = typename Operands::accumulator_type;
   const std::int64_t num_cols = static_cast<std::int64_t>(hyb.numCols());
   constexpr bool y_is_wide = std::is_same<accumulator_type, typename Operands::y_type>::value;
-  // One kernel for both parts is better on a host, because it adds the excess entries of a row while its sum
-  // is in the caches, unless some rows are so long that threads must divide them. It is needed if y is
-  // narrower than the sums, because storing the sums between two kernels would round them.
+  // On a host one kernel for both parts is better, because it adds the excess entries of a row while its sum
+  // is in the caches. But threads must divide rows that are much longer than the width. If y is narrower than
+  // the sums, one kernel is needed, because storing the sums between two kernels would round them.
   constexpr bool host = !runs_on_gpu_v<ExecutionSpace>;
   if constexpr (host || !y_is_wide) {
     constexpr std::int64_t most_widths = 8;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the conversions to the hybrid formats (HYB, HEC) have in common: the choice of the width, and the copy
-// of the excess entries.
+// Code that the conversions to the hybrid formats (HYB, HEC) have in common: it chooses the width and copies
+// the excess entries.
 #pragma once
 
 #include "filigree/conversion/row_histogram.hpp"
@@ -16,7 +16,7 @@ namespace Filigree::Impl {
 struct HybridPlan {
   std::vector<std::int64_t> reaching;  ///< element k: rows with at least k entries (rows_reaching)
   std::int64_t longest_row = 0;        ///< length of the longest row
-  std::int64_t width = 0;              ///< of the ELL part
+  std::int64_t width = 0;              ///< width of the ELL part
   std::int64_t excess_nnz = 0;         ///< number of excess entries
 
   /// The number of rows with at least `length` entries, for a length of at most longest_row + 1.

@@ -15,7 +15,7 @@ enum class HybridWidth {
   /// Bell and Garland. It assumes that a product takes three times as long per entry in COO as in ELL, and
   /// that fewer than 4096 rows do not fill a GPU.
   third_of_rows,
-  /// The width with which the matrix takes the fewest bytes. If several widths do, the smallest of them.
+  /// The width with which the matrix takes the fewest bytes. Of equal ones, the smallest.
   least_bytes,
   /// The width that the options give.
   given

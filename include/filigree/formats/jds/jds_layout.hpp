@@ -9,7 +9,7 @@
 
 namespace Filigree::Impl {
 
-/// The entries of a stored row, one in each of its jagged diagonals; the members of StridedEntries.
+/// The entries of a stored row, one in each of its jagged diagonals. It has the members of StridedEntries.
 template <class Scalar, class Ordinal>
 struct JaggedEntries {
   Scalar* values;
@@ -39,7 +39,7 @@ struct JaggedTile {
   std::int64_t row_count;
   std::int64_t width;  ///< length of the first row, the longest
 
-  /// Diagonals that are added at once, so that a sum is loaded and stored once for all of them.
+  /// Jagged diagonals that are added at once, so that a sum is loaded and stored once for all of them.
   static constexpr int band = 4;
 
   /// Adds the products of all rows of the tile: sums[i] += row i * x.
@@ -70,7 +70,7 @@ struct JaggedTile {
     return rest < row_count ? rest : row_count;
   }
 
-  /// Adds entries k to k + Count - 1 of rows begin to end - 1, which have them all.
+  /// Adds entries k to k + Count - 1 of rows begin to end - 1. Each row must have all of them.
   template <int Count, bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add_diagonals(const Operands& operands, typename Operands::sums_type* sums,
                                                  std::int64_t k, std::int64_t begin, std::int64_t end) const {
@@ -93,7 +93,7 @@ struct JaggedTile {
   }
 };
 
-/// The layout of JDS. Stored rows are the rows sorted by falling length.
+/// The layout of JDS. Stored rows are the rows sorted by descending length.
 template <class Scalar, class Ordinal>
 struct JdsLayout : RowLayout<JdsLayout<Scalar, Ordinal>, Scalar, Ordinal> {
   Scalar* values;
@@ -118,7 +118,7 @@ struct JdsLayout : RowLayout<JdsLayout<Scalar, Ordinal>, Scalar, Ordinal> {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t matrix_row(std::int64_t i) const {
     return static_cast<std::int64_t>(permutation[i]);
   }
-  /// The number of jagged diagonals with more than i entries, by a binary search: they become shorter.
+  /// The length of stored row i, which is the number of jagged diagonals with more than i entries.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t length(std::int64_t i) const {
     return first_where(0, diagonals, [&](std::int64_t k) { return offsets[k + 1] - offsets[k] <= i; });
   }
@@ -135,8 +135,8 @@ struct JdsLayout : RowLayout<JdsLayout<Scalar, Ordinal>, Scalar, Ordinal> {
   // For conversions. Slots are numbered by blocks of 8 jagged diagonals, and within a block by slices of 32
   // stored rows, so that a lane copies 8 entries of one row and not one entry of each of 8 rows (see
   // docs/performance.md, "Slots of JDS"). A block needs 8 slots per entry of its first diagonal, the longest.
-  // It gets one slot per entry of the block before it, whose diagonals are longer, and 256 to fill a slice.
-  // Block 0 gets 8 slots per row. Some slots stay empty.
+  // It gets one slot per entry of the block before it, whose 8 diagonals are at least that long, and 256
+  // slots to fill its last slice. Block 0 gets 8 slots per row and 256. Some slots stay empty.
 
   static constexpr int log2_block = 3;
   static constexpr int log2_slice = 5;

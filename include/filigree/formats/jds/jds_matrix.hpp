@@ -12,9 +12,9 @@ struct JdsOptions : ConvertOptions {};
 /// Jagged Diagonal Storage: rows are sorted by length, longest first, and stored column by column without
 /// padding.
 ///
-/// For matrices whose row lengths vary moderately. Nothing is padded. Neighbouring lanes have rows of about
-/// the same length and read neighbouring entries. There are two costs. Neighbouring sorted rows may be far
-/// apart in the matrix, so that a product reads x and writes y in a less regular order. And one lane
+/// It suits matrices whose row lengths vary moderately. Nothing is padded. Neighbouring lanes have rows of
+/// about the same length and read neighbouring entries. There are two costs. Neighbouring sorted rows may be
+/// far apart in the matrix, so that a product reads x and writes y in a less regular order. And one lane
 /// multiplies the whole longest row.
 ///
 /// Storage, for the 4 x 4 example
@@ -30,7 +30,7 @@ struct JdsOptions : ConvertOptions {};
 ///
 /// Bytes: nnz * (sizeof(Scalar) + sizeof(Ordinal)) + rows * sizeof(Ordinal) + 8 * (longest row + 1).
 ///
-/// Source: Kirk and Hwu, chapter 10, section 10.5, transposed.
+/// Source: Kirk and Hwu, chapter 10, section 10.5, in transposed form.
 ///
 /// The template parameters are those of KokkosSparse::CrsMatrix. Offsets always have 64 bits.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
@@ -58,7 +58,7 @@ class JdsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
         permutation(permutation_),
         diagonal_offsets(diagonal_offsets_) {}
 
-  /// Length of the longest row.
+  /// The number of jagged diagonals: the length of the longest row.
   KOKKOS_INLINE_FUNCTION Ordinal numDiagonals() const {
     return diagonal_offsets.extent(0) == 0 ? 0 : static_cast<Ordinal>(diagonal_offsets.extent(0) - 1);
   }
@@ -68,7 +68,7 @@ class JdsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   values_type values;             ///< the jagged diagonals, one after another
   entries_type entries;           ///< column of each value
   entries_type permutation;       ///< matrix row of each sorted row
-  offsets_type diagonal_offsets;  ///< begin of each jagged diagonal, and nnz
+  offsets_type diagonal_offsets;  ///< position of the first entry of each jagged diagonal, then nnz
 };
 
 }  // namespace Filigree

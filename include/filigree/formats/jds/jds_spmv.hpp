@@ -6,7 +6,7 @@
 
 namespace Filigree::Impl {
 
-/// y = beta*y + alpha*op(A)*x, arguments checked, A with entries: one lane per row. `name` names the kernel.
+/// The product of a JDS matrix, one lane per row. The arguments are checked, and A has entries.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const JdsMatrix<S, O, D, M, Z>& jds, const Operands& operands) {

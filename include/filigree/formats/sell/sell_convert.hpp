@@ -24,7 +24,7 @@ struct SellSections {
   std::int64_t rows;
   std::int64_t slice_height;
   Ordinal* first_of_length;  ///< first sorted row of each length that occurs
-  Ordinal* slice_rows;       ///< result: first sorted row of each slice, and the number of rows
+  Ordinal* slice_rows;       ///< result: first sorted row of each slice, then the number of rows
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t length(std::int64_t i) const {
     return crs.length(static_cast<std::int64_t>(permutation[i]));
@@ -75,7 +75,7 @@ struct SellSlices {
   KOKKOS_INLINE_FUNCTION void operator()(Sizes, const std::int64_t slice) const {
     slice_offsets[slice] = static_cast<std::int64_t>(slice_widths[slice]) * layout.height(slice);
   }
-  /// A scan over the slices. It sums the elements of the slices with short columns.
+  /// A scan over the slices that sums the elements with short columns, and writes column_offsets.
   KOKKOS_INLINE_FUNCTION void operator()(ShortOffsets, const std::int64_t slice, std::int64_t& short_size,
                                          const bool final) const {
     const bool is_short = layout.column_bases[slice] >= 0;
@@ -85,9 +85,9 @@ struct SellSlices {
   }
 };
 
-/// Finds the smallest column of each slice, and stores it as the base of the slice, or -1 if the largest
-/// column is too far from it for short columns. If rows are short, a warp processes one slice; if they are
-/// long, a team does. lanes_per_row lanes of a warp process one row together.
+/// Stores the smallest column of each slice as the base of the slice, or -1 if the largest column is too far
+/// from it for short columns. If rows are short, a warp processes one slice. If they are long, a team does.
+/// lanes_per_row lanes of a warp process one row together.
 template <class ExecutionSpace, class Layout, class Views>
 struct SellBases {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
@@ -239,7 +239,8 @@ std::int64_t find_sell_offsets(const ExecutionSpace& exec, const Crs& crs, std::
 }
 
 /// Sets the column bases and the column offsets for SellOptions::short_columns, and returns the number of
-/// stored elements with short columns. The slices must be set. Fences exec.
+/// stored elements with short columns. The slices must be set. Throws std::length_error for 2^31 slices or
+/// more. Fences exec.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 std::int64_t find_sell_column_bases(const ExecutionSpace& exec, const Crs& crs,
                                     SellMatrix<S, O, D, M, Z>& sell) {
@@ -268,9 +269,8 @@ std::int64_t find_sell_column_bases(const ExecutionSpace& exec, const Crs& crs,
   return short_size;
 }
 
-/// convert<SellMatrix> of a checked CRS matrix. Fences exec to read the number of stored elements, and more
-/// often if rows are sorted or columns are short. If the sorting window is larger than 4096 rows, sorting
-/// takes 24 bytes per row (32 with 64-bit ordinals) while it runs.
+/// convert<SellMatrix> of a checked CRS matrix. Fences exec several times to read sizes. If the sorting
+/// window is larger than 4096 rows, sorting takes 24 bytes per row (32 with 64-bit ordinals) while it runs.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const SellOptions& options,
                       SellMatrix<S, O, D, M, Z>& result) {

@@ -12,8 +12,7 @@ namespace Filigree::Impl {
 /// The short column that stands for padding.
 constexpr std::uint16_t short_padding = 65535;
 
-/// Gives the column index of a stored entry that is its 16-bit distance from the smallest column of the
-/// slice.
+/// Turns a short column, the 16-bit distance from the smallest column of the slice, into a column index.
 template <class Ordinal>
 struct EntryIsDistance {
   Ordinal base;
@@ -23,7 +22,7 @@ struct EntryIsDistance {
   }
 };
 
-/// Lane entries with short columns; the members of StridedEntries.
+/// Lane entries with short columns. It has the members of StridedEntries.
 template <class Scalar, class Ordinal>
 struct ShortColumnEntries {
   using length_type = length_t<Ordinal>;
@@ -92,7 +91,7 @@ struct SellLayout : RowLayout<SellLayout<Scalar, Ordinal, ShortColumns>, Scalar,
   KOKKOS_FORCEINLINE_FUNCTION int row_in_slice(stored_row_type i) const {
     return static_cast<int>(i & ((stored_row_type(1) << log2_height) - 1));
   }
-  /// Rows that a slice has room for: fewer than the slice height if slices end where the row length changes.
+  /// Rows that a slice stores: fewer than the slice height if the slice ends because the row length changes.
   KOKKOS_FORCEINLINE_FUNCTION int height(stored_row_type slice) const {
     return slice_rows == nullptr ? 1 << log2_height
                                  : static_cast<int>(slice_rows[slice + 1] - slice_rows[slice]);
@@ -175,7 +174,8 @@ struct SellLayout : RowLayout<SellLayout<Scalar, Ordinal, ShortColumns>, Scalar,
     }
   }
 
-  // For conversions. A slot is a position in values.
+  // For conversions. A slot is a position in values. A GPU lane loads one slot at a time (see
+  // docs/performance.md, "Slots that a lane loads at once").
 
   static constexpr int fill_batch = 1;
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t slots() const { return slot_count; }

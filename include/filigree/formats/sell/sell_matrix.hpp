@@ -15,7 +15,7 @@ struct SellOptions : ConvertOptions {
   /// rows of a slice have about the same length. 1 sorts nothing; 0 sorts all rows together. A larger window
   /// needs less padding, but a product reads x and writes y in a less regular order.
   std::int64_t sorting_window = 1;
-  /// L, the lanes of a GPU that multiply one row together: 1, 2, 4, 8, 16 or 32.
+  /// T, the lanes of a GPU that multiply one row together: 1, 2, 4, 8, 16 or 32.
   int lanes_per_row = 1;
   /// Whether a column is stored as its 16-bit distance from the smallest column of its slice. A slice that
   /// spans too many columns keeps columns of type Ordinal.
@@ -27,7 +27,7 @@ struct SellOptions : ConvertOptions {
   /// The sorting window of the sorted variants (see docs/performance.md, "Sorting window of SELL").
   static constexpr std::int64_t sorted_window = 4096;
 
-  /// The variants: unsorted and sorted, with long and short columns, with several lanes per row, and JDS-ELL.
+  /// The variants: unsorted and sorted, with and without short columns, several lanes per row, and JDS-ELL.
   static std::vector<NamedOptions<SellOptions>> variants() {
     std::vector<NamedOptions<SellOptions>> result(1);
     const auto add = [&](int lanes, std::int64_t window, bool short_columns) {
@@ -51,10 +51,10 @@ struct SellOptions : ConvertOptions {
 /// Sliced ELL: rows are stored in slices of, by default, 32 rows. Each slice is padded to its own longest
 /// row.
 ///
-/// For matrices of any pattern without very long rows. As with ELL, a product reads whole cache lines, but a
-/// long row only makes its own slice wide. If row lengths vary, sorted rows need less padding. If the entries
-/// of a slice lie within 65535 columns, short columns save 2 bytes per entry (with 32-bit ordinals). Several
-/// lanes per row are for long rows.
+/// It suits matrices of any pattern without very long rows. As with ELL, a product reads whole cache lines,
+/// but a long row only makes its own slice wide. If row lengths vary, sorted rows need less padding. If the
+/// entries of a slice lie within 65535 columns, short columns save 2 bytes per stored element (with 32-bit
+/// ordinals). Several lanes per row suit long rows.
 ///
 /// Storage, for the 4 x 4 example in slices of 2 rows (`.` is padding, value 0, column -1)
 ///
@@ -66,9 +66,9 @@ struct SellOptions : ConvertOptions {
 ///                    values         2 3 4 1 1 . | 1 . 1 .
 ///                    entries        1 0 2 2 3 . | 0 . 3 .
 ///
-/// With slice height h and L lanes per row, entry k of row r of slice s is at slice_offsets[s] + p, where p =
-/// (k / L) * (h * L) + r * L + k % L. The width of a slice is the length of its longest row, rounded up to a
-/// multiple of L. The entries of a row keep the order of the CRS matrix. Duplicates stay separate entries.
+/// With slice height h and T lanes per row, entry k of row r of slice s is at slice_offsets[s] + p, where p =
+/// (k / T) * (h * T) + r * T + k % T. The width of a slice is the length of its longest row, rounded up to a
+/// multiple of T. The entries of a row keep the order of the CRS matrix. Duplicates stay separate entries.
 /// Row r of slice s is stored row i = s * h + r. It is matrix row permutation[i], or i if there is no
 /// permutation.
 ///
@@ -111,12 +111,13 @@ class SellMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, Size
   SellMatrix(Ordinal rows, Ordinal columns, SizeType nnz, int slice_height, int lanes_per_row)
       : base_type(rows, columns, nnz), m_slice_height(slice_height), m_lanes_per_row(lanes_per_row) {}
 
+  /// The number of slices.
   KOKKOS_INLINE_FUNCTION std::int64_t numSlices() const {
     return static_cast<std::int64_t>(slice_widths.extent(0));
   }
   /// The slice height, in rows.
   KOKKOS_INLINE_FUNCTION int slice_height() const { return m_slice_height; }
-  /// L: the lanes for which the entries of a row are interleaved.
+  /// T: the lanes for which the entries of a row are interleaved.
   KOKKOS_INLINE_FUNCTION int lanes_per_row() const { return m_lanes_per_row; }
   /// Bytes of all Views.
   std::size_t storage_bytes() const {
@@ -127,12 +128,12 @@ class SellMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, Size
   values_type values;                ///< the slices, one after another; 0 for padding
   entries_type entries;              ///< columns of the slices without short columns, -1 for padding
   short_entries_type short_entries;  ///< columns of the slices with short columns
-  offsets_type slice_offsets;        ///< begin of each slice in values, and the length of values
+  offsets_type slice_offsets;        ///< position of each slice in values, then the length of values
   entries_type slice_widths;         ///< width of each slice
   entries_type permutation;          ///< matrix row of each sorted row, or empty if rows are not sorted
-  entries_type slice_rows;           ///< first sorted row of each slice, and the number of rows, or empty
+  entries_type slice_rows;           ///< first sorted row of each slice, then the number of rows, or empty
   entries_type column_bases;    ///< smallest column of each slice, -1 if its columns are not short, or empty
-  offsets_type column_offsets;  ///< begin of each slice in entries or short_entries, or empty
+  offsets_type column_offsets;  ///< position of each slice in entries or short_entries, or empty
 
  private:
   int m_slice_height = 32;

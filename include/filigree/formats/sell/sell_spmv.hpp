@@ -6,7 +6,7 @@
 
 namespace Filigree::Impl {
 
-/// y = beta*y + alpha*op(A)*x, arguments checked, A with entries: L lanes per row. `name` names the kernel.
+/// The product of a sliced ELL matrix, T lanes per row. The arguments are checked, and A has entries.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const SellMatrix<S, O, D, M, Z>& sell, const Operands& operands) {

@@ -6,8 +6,8 @@
 
 namespace Filigree::Impl {
 
-/// A CRS matrix as EntryLayout (product/balanced_product.hpp). It has no row of each entry, so rows are found
-/// by binary search in the row map, from the first row of a chunk on.
+/// A CRS matrix as EntryLayout (product/balanced_product.hpp). CRS does not store the row of each entry, so
+/// rows are found in the row map, from the first row of a chunk on.
 template <class ExecutionSpace, class Scalar, class Ordinal, class SizeType>
 struct CrsEntryLayout {
   using scalar_type = Scalar;

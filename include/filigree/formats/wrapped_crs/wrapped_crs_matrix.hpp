@@ -17,6 +17,7 @@ enum class CrsKernel {
 
 /// Options of WrappedCrsMatrix.
 struct WrappedCrsOptions : ConvertOptions {
+  /// The kernel that multiplies.
   CrsKernel kernel = CrsKernel::balanced;
   /// T of CrsKernel::lanes: 1, 2, 4, 8, 16 or 32.
   int lanes_per_row = 1;
@@ -39,7 +40,7 @@ struct WrappedCrsOptions : ConvertOptions {
 
 /// A CRS matrix that a kernel of this library multiplies. The caller chooses the kernel. It is meant for
 /// callers who cannot convert their matrix: it shares the Views of the KokkosSparse::CrsMatrix that it is
-/// made of, so new values there are new values here.
+/// made from. If the values of that matrix change, its values change too.
 ///
 /// CrsKernel::lanes suits rows of about the same length: few lanes for short rows, 32 for long rows.
 /// CrsKernel::balanced suits rows of any lengths, also a few very long ones.
@@ -61,7 +62,7 @@ struct WrappedCrsOptions : ConvertOptions {
 /// A product with CrsKernel::balanced keeps partial sums in chunks.carry. Products of one object at once, on
 /// several execution space instances, would mix their partial sums; each needs its own copy from
 /// with_own_carry(). The Views that do not belong to the CRS matrix are managed, whatever MemoryTraits are.
-/// Bytes: those of the CRS matrix. CrsKernel::balanced adds the bytes that CooMatrix has for chunks and
+/// Bytes: the bytes of the CRS matrix. CrsKernel::balanced adds the bytes that CooMatrix has for chunks and
 /// sizeof(Ordinal) per chunk and per row without entries.
 ///
 /// Sources: scalar and vector CRS and one half warp per row, Vazquez, Fernandez and Garzon 2011, section 3.1;
@@ -99,7 +100,9 @@ class WrappedCrsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits
         m_kernel(options.kernel),
         m_lanes_per_row(options.lanes_per_row) {}
 
+  /// The kernel that multiplies.
   CrsKernel kernel() const { return m_kernel; }
+  /// T of CrsKernel::lanes.
   int lanes_per_row() const { return m_lanes_per_row; }
   /// Bytes of all Views, including shared ones.
   std::size_t storage_bytes() const {

@@ -8,7 +8,7 @@
 namespace Filigree::Impl {
 
 /// The product of a WrappedCrsMatrix. The arguments are checked, and A has entries. The balanced kernel has
-/// only modes N and C. CrsKernel::balanced multiplies with 8 lanes per row on a GPU in modes T and H.
+/// only modes N and C. In modes T and H, CrsKernel::balanced uses 8 lanes per row on a GPU.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const WrappedCrsMatrix<S, O, D, M, Z>& A, const Operands& operands) {
