@@ -157,14 +157,32 @@ struct RowProduct {
     Kokkos::single(Kokkos::PerThread(team), [&]() { store(all.sums, i); });
   }
 
-  /// Stored rows first to end - 1 on a host, with one lane per row. UnitStride says that x has unit stride.
+  /// Stored rows first to end - 1 on a host, where a row has one lane. If UnitStride, x has unit stride.
   template <bool UnitStride>
   KOKKOS_INLINE_FUNCTION void multiply_on_host(const std::int64_t first, const std::int64_t end) const {
     if constexpr (Layout::has_tiles) {
       constexpr std::int64_t tile_size = launch::template tile<sums_type>;
       for (std::int64_t i = first; i < end;) {
         const std::int64_t count = layout.tile_rows(i, end - i < tile_size ? end - i : tile_size);
-        layout.visit_tile(i, count, [&](const auto& tile) { multiply_tile<UnitStride>(tile, i, count); });
+        layout.visit_tile(i, count, [&](const auto& tile) {
+          // A copy can stay in registers while sums are stored.
+          const Operands of_product = operands.template with_stride<UnitStride>();
+          HostSums<launch, sums_type> memory(count);
+          sums_type* const sums = memory.sums();
+          tile.template add<Conjugate>(of_product, sums);
+          if constexpr (Layout::has_excess)
+            layout.visit_excess(i, count, [&](const std::int64_t j, const auto& entries) {
+              // A local copy, because the compiler does not keep sums[j] in registers.
+              RowSums<Operands> row;
+              for (int c = 0; c < Operands::most_columns; ++c)
+                row.sums[c] = sums[j][c];
+              add_on_host<false, Conjugate>(of_product, row.sums, entries);
+              for (int c = 0; c < Operands::most_columns; ++c)
+                sums[j][c] = row.sums[c];
+            });
+          for (std::int64_t j = 0; j < count; ++j)
+            store(sums[j], i + j);
+        });
         i += count;
       }
     } else {
@@ -180,29 +198,6 @@ struct RowProduct {
         store(sums, i);
       }
     }
-  }
-
-  /// The `count` stored rows from `first` on, a tile, on a host.
-  template <bool UnitStride, class Tile>
-  KOKKOS_INLINE_FUNCTION void multiply_tile(const Tile& tile, const std::int64_t first,
-                                            const std::int64_t count) const {
-    // A copy can stay in registers while sums are stored.
-    const Operands of_product = operands.template with_stride<UnitStride>();
-    HostSums<launch, sums_type> memory(count);
-    sums_type* const sums = memory.sums();
-    tile.template add<Conjugate>(of_product, sums);
-    if constexpr (Layout::has_excess)
-      layout.visit_excess(first, count, [&](const std::int64_t i, const auto& entries) {
-        // A local copy, because the compiler does not keep sums[i] in registers.
-        RowSums<Operands> row;
-        for (int c = 0; c < Operands::most_columns; ++c)
-          row.sums[c] = sums[i][c];
-        add_on_host<false, Conjugate>(of_product, row.sums, entries);
-        for (int c = 0; c < Operands::most_columns; ++c)
-          sums[i][c] = row.sums[c];
-      });
-    for (std::int64_t i = 0; i < count; ++i)
-      store(sums[i], first + i);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void store(const sums_type& sums, std::int64_t i) const {

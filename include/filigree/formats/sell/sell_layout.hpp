@@ -160,8 +160,9 @@ struct SellLayout : RowLayout<SellLayout<Scalar, Ordinal, ShortColumns>, Scalar,
         height(slice) > most_rows_of_one_stream ? host_tile_rows_ahead << log2_lanes : elements_ahead;
     const Scalar* const value = values + slice_offsets[slice] + start;
     const auto visit_entries = [&](const auto* entry, const auto& column) {
-      visit_host_tile<false>(value, entry, column, stride, log2_lanes, tile_rows, width,
-                             decltype(entry)(nullptr), ahead, visit);
+      using entry_type = std::decay_t<decltype(*entry)>;
+      visit(HostTile<Scalar, entry_type, std::decay_t<decltype(column)>, false>{
+          value, entry, column, stride, log2_lanes, tile_rows, width, nullptr, ahead});
     };
     if constexpr (ShortColumns) {
       const std::int64_t column_start = column_offsets[slice] + start;
