@@ -103,7 +103,8 @@ SlicedRows rows_in_sampled_windows(const MatrixStatistics& statistics, int size,
   const double short_part = unsorted + part * (statistics.sorted_short_slices - unsorted);
   const auto& padding = statistics.sorted_padding;
   if (size >= 0) return {padding[static_cast<std::size_t>(size)][log2_lanes], short_part, 0};
-  // Slice widths are rounded up to the lanes per row. This adds about as much as in the smallest windows.
+  // Slice widths are rounded up to a multiple of the lanes per row. This padding was sampled for sorted rows
+  // only; here the figure of the smallest windows stands for it.
   return {statistics.sell_padding() + padding[0][log2_lanes] - padding[0][0], short_part, 0};
 }
 

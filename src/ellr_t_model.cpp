@@ -88,7 +88,8 @@ constexpr double cycles_of_shared_warp = 97;
 constexpr double cycles_of_step = 14;
 /// Cycles per 32-byte sector that is loaded from memory: a multiprocessor loads 18.6 bytes per cycle.
 constexpr double cycles_of_sector = 32 / 18.6;
-/// Sectors of x per entry. They do not follow from the row lengths; caches hold most of x.
+/// Sectors of x that are loaded per entry: a constant, because the row lengths do not tell it. It is small,
+/// because caches hold most of x.
 constexpr double sectors_of_x = 0.03;
 /// Cycles per team.
 constexpr double cycles_of_team = 40;

@@ -21,7 +21,8 @@ struct StencilAssembly {
 
   Kokkos::View<int* [3], Kokkos::LayoutRight, Device> points;
   StencilGrid grid;
-  /// All neighbours of a cell lie in the grid if it is at least this far from both ends of each axis.
+  /// The largest distance of a point from the centre, per axis. A cell that is at least this far from both
+  /// ends of every axis has all its neighbours in the grid.
   int reach[3] = {0, 0, 0};
   int dof;
   Coefficients coefficients;
@@ -69,7 +70,8 @@ struct StencilAssembly {
   }
 
   /// Calls visit(neighbour, coefficient) once for each neighbour of a cell, in ascending order.
-  /// coefficient(i, j) is the value in row i of the cell and column j of the neighbour.
+  /// coefficient(i, j) is the value in row i of the cell and column j of the neighbour, the sum over all
+  /// points that stand for this neighbour. Points that are dropped or have a known value are left out.
   template <class Visit>
   KOKKOS_INLINE_FUNCTION void for_each_neighbour(std::int64_t cell, const Visit& visit) const {
     std::int64_t coordinates[3];

@@ -25,7 +25,7 @@ struct EntryChunks {
   /// chunk. If chunks of the format may meet, the rows that lie in more than two chunks come first.
   offsets_type cut_rows;
   std::int64_t cut_row_count = 0;
-  /// Number of cut rows in more than two chunks. It is 0 if chunks of the format do not meet.
+  /// Number of cut rows in more than two chunks. It is 0 unless EntryLayout::may_meet.
   std::int64_t long_row_count = 0;
   /// Partial sums of the cut rows during a product. spmv must not allocate, so the matrix holds it. Parts:
   /// 1. the head and the tail of each chunk, each for 16 columns of x;

@@ -14,6 +14,7 @@
 //                        calls visit(entries) with the entries of one lane of stored row i. A hybrid format
 //                        calls it once per part. `entries` is a StridedEntries, or a struct with its members
 //                        count, value(j), column(j), value_once(j) and column_once(j).
+//                        Without tiles it also has the pointers values and entries, which a host prefetches.
 //
 // On a host:
 //

@@ -4,7 +4,8 @@
 //
 //   add_on_device   the entries of one lane of a GPU
 //   add_on_host     the entries of one row on a host
-//   HostTile::add   the entries of a tile of rows on a host (host_tile.hpp)
+//   HostTile::add   the entries of a tile of rows on a host (host_tile.hpp; JDS has JaggedTile::add)
+//   RowScatter      modes T and H
 #pragma once
 
 #include <string>
@@ -76,8 +77,8 @@ KOKKOS_FORCEINLINE_FUNCTION void add_on_device(const Operands& operands, typenam
 
 /// The loop over the entries of one row on a host: sums += value(j) * x(column(j), :).
 ///
-/// Without padding and with one column of x, four sums take the entries in turn, because each addition to one
-/// sum would wait for the one before (see docs/performance.md, "Four sums per row on hosts").
+/// Without padding and with one column of x there are four sums: entry j is added to sum j % 4. With one sum,
+/// each addition would wait for the one before (see docs/performance.md, "Four sums per row on hosts").
 template <bool Padded, bool Conjugate, class Operands, class Entries>
 KOKKOS_FORCEINLINE_FUNCTION void add_on_host(const Operands& operands, typename Operands::sums_type& sums,
                                              const Entries& entries) {

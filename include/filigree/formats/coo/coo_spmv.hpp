@@ -23,7 +23,8 @@ struct CooSpmvTranspose {
   }
 };
 
-/// The product of a COO matrix, or of the COO part of HYB. `name` and `join_name` name the kernels.
+/// The product of a COO matrix, or of the COO part of HYB. `name` names the kernel of the product,
+/// `join_name` the kernel that joins cut rows in modes N and C.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void coo_spmv(const ExecutionSpace& exec, const std::string& name, const std::string& join_name, Mode mode,
               const CooMatrix<S, O, D, M, Z>& coo, const Operands& operands) {

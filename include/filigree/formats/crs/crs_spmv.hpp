@@ -37,7 +37,7 @@ void kokkos_kernels_spmv(const ExecutionSpace& exec, Mode mode, const Accumulato
 }
 
 /// Whether KokkosSparse::spmv compiles and sums correctly for these types. It keeps alpha in the type of A
-/// and sums in the type of y, so all three types must be the same. Its products of rank 2 and of BSR do not
+/// and sums in the type of y, so A, x and y must have one type. Its products of rank 2 and of BSR do not
 /// compile for LayoutStride. Its product of BSR compiles only for the execution space of A.
 template <class ExecutionSpace, class Matrix, class XView, class YView>
 constexpr bool kokkos_kernels_accept_v =

@@ -24,7 +24,7 @@ struct SellSections {
   std::int64_t rows;
   std::int64_t slice_height;
   Ordinal* first_of_length;  ///< first sorted row of each length that occurs
-  Ordinal* slice_rows;       ///< result: first sorted row of each slice, then the number of rows
+  Ordinal* slice_rows;       ///< result: first sorted row of each slice; last element: number of rows
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t length(std::int64_t i) const {
     return crs.length(static_cast<std::int64_t>(permutation[i]));

@@ -151,9 +151,9 @@ struct SellLayout : RowLayout<SellLayout<Scalar, Ordinal, ShortColumns>, Scalar,
     const std::int64_t rest = height(slice) - row_in_slice(stored_row);
     const std::int64_t tile_rows = rest < 0 ? 0 : rest < count ? rest : count;
     const std::int64_t width = slice_widths[slice];
-    // Slices of up to 64 rows are one stream of memory, because no team cuts them (RowLaunch::chunk_unit). So
-    // the prefetch distance is a number of elements, wherever the slice ends (see docs/performance.md,
-    // "Prefetching on hosts").
+    // A team never cuts a slice of up to 64 rows (RowLaunch::chunk_unit), so its thread reads such slices one
+    // after the other, as one stream of memory. The prefetch distance is then a number of elements, wherever
+    // the slice ends (see docs/performance.md, "Prefetching on hosts").
     constexpr int most_rows_of_one_stream = 64;
     constexpr std::int64_t elements_ahead = 1024;
     const std::int64_t ahead =

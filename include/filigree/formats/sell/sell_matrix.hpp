@@ -69,11 +69,11 @@ struct SellOptions : ConvertOptions {
 /// With slice height h and T lanes per row, entry k of row r of slice s is at slice_offsets[s] + p, where p =
 /// (k / T) * (h * T) + r * T + k % T. The width of a slice is the length of its longest row, rounded up to a
 /// multiple of T. The entries of a row keep the order of the CRS matrix. Duplicates stay separate entries.
-/// Row r of slice s is stored row i = s * h + r. It is matrix row permutation[i], or i if there is no
-/// permutation.
+/// Row r of slice s is stored row i = s * slice_height() + r. It is matrix row permutation[i], or i if there
+/// is no permutation.
 ///
 /// With SellOptions::one_length_per_slice, row r of slice s is matrix row permutation[slice_rows[s] + r], and
-/// the height h of slice s is slice_rows[s + 1] - slice_rows[s].
+/// the height h of slice s in the positions above is slice_rows[s + 1] - slice_rows[s].
 ///
 /// With short columns, the column at slice_offsets[s] + p is column_bases[s] +
 /// short_entries[column_offsets[s] + p], and a short entry of 65535 is padding. If column_bases[s] is -1, it
