@@ -2,7 +2,7 @@
 //
 // y = beta*y + alpha*op(A)*x for every format that has a layout (row_layout.hpp). The loops over the entries:
 //
-//   add_on_device   the entries of one lane of a GPU
+//   AddOnDevice     the entries of one lane of a GPU
 //   add_on_host     the entries of one row on a host
 //   HostTile::add   the entries of a tile of rows on a host (host_tile.hpp; JDS has JaggedTile::add)
 //   RowScatter      modes T and H
@@ -32,48 +32,56 @@ struct RowSums {
 template <class Scalar>
 constexpr int entries_in_flight = sizeof(Scalar) <= 8 ? 6 : 4;
 
-/// The loop over the entries of one lane of a GPU: sums += value(j) * x(column(j), :), in the order of j.
+/// The visitor of lane entries on a GPU, with the loop over them: sums += value(j) * x(column(j), :), in the
+/// order of j. It is a class and not a lambda, so that the compiler inlines it also if a layout visits two
+/// parts of a row.
 ///
 /// A batch first loads all its values and columns, then all its elements of x, then adds. So a lane waits for
-/// memory twice per batch and not twice per entry. Padding, and the elements of the last batch after the last
-/// entry, have column -1 and add 0.
-template <bool Padded, bool Conjugate, class Operands, class Entries>
-KOKKOS_FORCEINLINE_FUNCTION void add_on_device(const Operands& operands, typename Operands::sums_type& sums,
-                                               const Entries& entries) {
-  using length_type = std::decay_t<decltype(entries.count)>;
-  using value_type = decltype(entries.value_once(0));
-  using column_type = decltype(entries.column_once(0));
-  using x_type = typename Operands::x_type;
-  using accumulator_type = typename Operands::accumulator_type;
-  constexpr int batch = entries_in_flight<value_type>;
+/// memory twice per batch and not twice per entry. Entries after the end of the last batch, and padding, are
+/// loaded as column -1 and add 0 * 0.
+template <bool Padded, bool Conjugate, class Operands>
+struct AddOnDevice {
+  const Operands& operands;
+  typename Operands::sums_type& sums;
 
-  const auto add_batch = [&](const length_type first, auto is_whole) {
-    constexpr bool whole = decltype(is_whole)::value;
-    value_type values[batch];
-    column_type columns[batch];
-    FILIGREE_UNROLL(8)
-    for (int u = 0; u < batch; ++u) {
-      const bool is_entry = whole || first + u < entries.count;
-      columns[u] = is_entry ? entries.column_once(first + u) : column_type(-1);
-      values[u] = is_entry ? conjugate_if<Conjugate>(entries.value_once(first + u)) : value_type(0);
-    }
-    operands.for_each_column([&](int c, int column_of_x) {
-      x_type factors[batch];
-      FILIGREE_UNROLL(8)
-      for (int u = 0; u < batch; ++u)
-        factors[u] = (whole && !Padded) || columns[u] >= 0 ? operands.x(columns[u], column_of_x) : x_type(0);
-      FILIGREE_UNROLL(8)
-      for (int u = 0; u < batch; ++u)
-        sums[c] += widen<accumulator_type>(values[u]) * widen<accumulator_type>(factors[u]);
-    });
-  };
+  template <class Entries>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const Entries& entries) const {
+    using length_type = std::decay_t<decltype(entries.count)>;
+    using value_type = decltype(entries.value_once(0));
+    using column_type = decltype(entries.column_once(0));
+    using x_type = typename Operands::x_type;
+    using accumulator_type = typename Operands::accumulator_type;
+    constexpr int batch = entries_in_flight<value_type>;
 
-  length_type j = 0;
-  FILIGREE_UNROLL(1)
-  for (; j + batch <= entries.count; j += batch)
-    add_batch(j, std::true_type());
-  if (j < entries.count) add_batch(j, std::false_type());
-}
+    const auto add_batch = [&](const length_type first, auto is_whole) {
+      constexpr bool whole = decltype(is_whole)::value;
+      value_type values[batch];
+      column_type columns[batch];
+      FILIGREE_UNROLL(8)
+      for (int u = 0; u < batch; ++u) {
+        const bool is_entry = whole || first + u < entries.count;
+        columns[u] = is_entry ? entries.column_once(first + u) : column_type(-1);
+        values[u] = is_entry ? conjugate_if<Conjugate>(entries.value_once(first + u)) : value_type(0);
+      }
+      operands.for_each_column([&](int c, int column_of_x) {
+        x_type factors[batch];
+        FILIGREE_UNROLL(8)
+        for (int u = 0; u < batch; ++u)
+          factors[u] =
+              (whole && !Padded) || columns[u] >= 0 ? operands.x(columns[u], column_of_x) : x_type(0);
+        FILIGREE_UNROLL(8)
+        for (int u = 0; u < batch; ++u)
+          sums[c] += widen<accumulator_type>(values[u]) * widen<accumulator_type>(factors[u]);
+      });
+    };
+
+    length_type j = 0;
+    FILIGREE_UNROLL(1)
+    for (; j + batch <= entries.count; j += batch)
+      add_batch(j, std::true_type());
+    if (j < entries.count) add_batch(j, std::false_type());
+  }
+};
 
 /// The loop over the entries of one row on a host: sums += value(j) * x(column(j), :).
 ///
@@ -137,9 +145,7 @@ struct RowProduct {
     // Loaded before the entries, so that the lane does not wait for it at the end.
     const std::int64_t row = layout.matrix_row(i);
     sums_type sums = {};
-    layout.visit_lane_entries(i, 0, [&](const auto& entries) {
-      add_on_device<Layout::padded, Conjugate>(operands, sums, entries);
-    });
+    layout.visit_lane_entries(i, 0, AddOnDevice<Layout::padded, Conjugate, Operands>{operands, sums});
     if (row >= 0) operands.store(sums, row);
   }
 
@@ -150,9 +156,8 @@ struct RowProduct {
     Kokkos::parallel_reduce(
         Kokkos::ThreadVectorRange(team, layout.lanes()),
         [&](const int lane, RowSums<Operands>& mine) {
-          layout.visit_lane_entries(i, lane, [&](const auto& entries) {
-            add_on_device<Layout::padded, Conjugate>(operands, mine.sums, entries);
-          });
+          layout.visit_lane_entries(i, lane,
+                                    AddOnDevice<Layout::padded, Conjugate, Operands>{operands, mine.sums});
         },
         all);
     Kokkos::single(Kokkos::PerThread(team), [&]() { store(all.sums, i); });

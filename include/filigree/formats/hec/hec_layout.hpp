@@ -69,8 +69,10 @@ struct HecLayout : RowLayout<HecLayout<Scalar, Ordinal, SizeType>, Scalar, Ordin
   /// Both parts of the row at index `at` of the list.
   template <class Visit>
   KOKKOS_FORCEINLINE_FUNCTION void visit_listed_row(std::int64_t at, const Visit& visit) const {
+    // Loaded before the ELL part is multiplied, so that the lane does not wait for it afterwards.
+    const excess_type excess = excess_of_listed(at);
     ell.visit_lane_entries(listed_row(at), 0, visit);
-    visit(excess_of_listed(at));
+    visit(excess);
   }
   template <class Visit>
   KOKKOS_INLINE_FUNCTION void visit_tile(std::int64_t i, std::int64_t count, const Visit& visit) const {

@@ -39,6 +39,19 @@ struct HecSpmv {
   }
 
  private:
+  using adder = AddOnDevice<false, Conjugate, Operands>;
+
+  /// The visitor of a long row: adds the entries of one lane of the team.
+  struct AddPart {
+    const Operands& operands;
+    sums_type& sums;
+    int lane;
+    template <class Entries>
+    KOKKOS_FORCEINLINE_FUNCTION void operator()(const Entries& entries) const {
+      adder{operands, sums}(entries.every(lane, launch::team_size));
+    }
+  };
+
   /// The listed row at index `at`, by a whole team.
   KOKKOS_FORCEINLINE_FUNCTION void multiply_long_row(const typename launch::member_type& team,
                                                      const std::int64_t at) const {
@@ -46,9 +59,7 @@ struct HecSpmv {
     Kokkos::parallel_reduce(
         Kokkos::TeamThreadRange(team, launch::team_size),
         [&](const int lane, RowSums<Operands>& mine) {
-          layout.visit_listed_row(at, [&](const auto& entries) {
-            add_on_device<false, Conjugate>(operands, mine.sums, entries.every(lane, launch::team_size));
-          });
+          layout.visit_listed_row(at, AddPart{operands, mine.sums, lane});
         },
         all);
     Kokkos::single(Kokkos::PerTeam(team), [&]() { operands.store(all.sums, layout.listed_row(at)); });
@@ -57,8 +68,7 @@ struct HecSpmv {
   /// The listed row at index `at`, by one lane.
   KOKKOS_FORCEINLINE_FUNCTION void multiply_listed_row(const std::int64_t at) const {
     sums_type sums = {};
-    layout.visit_listed_row(
-        at, [&](const auto& entries) { add_on_device<false, Conjugate>(operands, sums, entries); });
+    layout.visit_listed_row(at, adder{operands, sums});
     operands.store(sums, layout.listed_row(at));
   }
 
@@ -66,8 +76,7 @@ struct HecSpmv {
   KOKKOS_FORCEINLINE_FUNCTION void multiply_ell_row(const std::int64_t row) const {
     if (layout.has_excess_entries(row)) return;
     sums_type sums = {};
-    layout.ell.visit_lane_entries(
-        row, 0, [&](const auto& entries) { add_on_device<false, Conjugate>(operands, sums, entries); });
+    layout.ell.visit_lane_entries(row, 0, adder{operands, sums});
     operands.store(sums, row);
   }
 };
