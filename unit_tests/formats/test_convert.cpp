@@ -147,7 +147,7 @@ TYPED_TEST(Convert, RefusesInvalidMatrices) {
     return this->refused_input(crs_of_lists<Crs>(3, 4, row_map, entries, three));
   };
   EXPECT_EQ(refused({0, 1, 2, 3}, {0, 3, 2}), "nothing");
-  EXPECT_TRUE(holds(refused({0, 2, 1, 3}, {0, 1, 2}), {"Filigree::convert", "row 1", "2 to 1", "fall"}));
+  EXPECT_TRUE(holds(refused({0, 2, 1, 3}, {0, 1, 2}), {"Filigree::convert", "row 1", "2 to 1", "decrease"}));
   EXPECT_TRUE(holds(refused({0, 4, 4, 3}, {0, 1, 2}), {"Filigree::convert", "row 0", "0 to 4 of 3"}));
   EXPECT_TRUE(holds(refused({0, -1, 2, 3}, {0, 1, 2}), {"Filigree::convert", "row 0", "-1"}));
   EXPECT_TRUE(holds(refused({1, 1, 2, 3}, {0, 1, 2}), {"Filigree::convert", "starts with 1"}));
@@ -159,7 +159,7 @@ TYPED_TEST(Convert, RefusesInvalidMatrices) {
   // Of several errors one is reported: first the ends of the row map, then the first wrong row of the row
   // map, then the first wrong column.
   EXPECT_TRUE(holds(refused({0, 2, 1, 4}, {0, 1, 2}), {"Filigree::convert", "ends with 4", "3"}));
-  EXPECT_TRUE(holds(refused({0, 2, 1, 3}, {4, 1, 2}), {"Filigree::convert", "row 1", "2 to 1", "fall"}));
+  EXPECT_TRUE(holds(refused({0, 2, 1, 3}, {4, 1, 2}), {"Filigree::convert", "row 1", "2 to 1", "decrease"}));
   EXPECT_TRUE(holds(refused({0, 1, 2, 3}, {0, 7, -1}), {"Filigree::convert", "row 1", "column 7", "0 to 3"}));
   const auto without_rows = crs_of_lists<Crs>(0, 4, {0}, {0, 1, 2}, three);
   EXPECT_TRUE(holds(this->refused_input(without_rows), {"Filigree::convert", "ends with 0", "3"}));
@@ -197,7 +197,7 @@ TYPED_TEST(Convert, FindsErrorsAtAnyPosition) {
   entries[5990] = -1;
   EXPECT_TRUE(holds(refused(), {"row 5990", "column -1"}));
   row_map[5001] = 4999;
-  EXPECT_TRUE(holds(refused(), {"row 5000", "5000 to 4999", "fall"}));
+  EXPECT_TRUE(holds(refused(), {"row 5000", "5000 to 4999", "decrease"}));
 }
 
 TYPED_TEST(Convert, RefusesInvalidBlockSizes) {
