@@ -34,7 +34,7 @@ constexpr int entries_in_flight = sizeof(Scalar) <= 8 ? 6 : 4;
 
 /// The visitor of lane entries on a GPU, with the loop over them: sums += value(j) * x(column(j), :), in the
 /// order of j. It is a class and not a lambda, so that the compiler inlines it also if a layout visits two
-/// parts of a row.
+/// parts of a row (see docs/performance.md, "Device loop as a class").
 ///
 /// A batch first loads all its values and columns, then all its elements of x, then adds. So a lane waits for
 /// memory twice per batch and not twice per entry. Entries after the end of the last batch, and padding, are
