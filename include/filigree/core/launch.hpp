@@ -75,7 +75,8 @@ struct RowLaunch {
                                                            std::int64_t of_gpu = team_size) {
     const std::int64_t most = gpu ? of_gpu : chunk(row_count, team.league_size());
     const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * most;
-    return {first, static_cast<int>(row_count - first < most ? row_count - first : most)};
+    const std::int64_t end = first + most < row_count ? first + most : row_count;
+    return {first, static_cast<int>(end - first)};
   }
 
   /// On a host the rows per team are a multiple of this, so that no slice of up to 64 rows lies in two teams.

@@ -15,6 +15,7 @@ template <class Scalar, class Ordinal, bool RowLengths>
 struct EllLayout : RowLayout<EllLayout<Scalar, Ordinal, RowLengths>, Scalar, Ordinal> {
   using stored_row_type = stored_row_t<Ordinal>;
   using length_type = length_t<Ordinal>;
+  using entries_type = StridedEntries<Scalar, Ordinal, length_type>;
   static constexpr bool padded = !RowLengths;
   static constexpr bool has_lanes = true;
 
@@ -42,13 +43,15 @@ struct EllLayout : RowLayout<EllLayout<Scalar, Ordinal, RowLengths>, Scalar, Ord
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t matrix_row(std::int64_t i) const { return i < rows ? i : -1; }
   KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1 << log2_lanes; }
 
-  template <class Visit>
-  KOKKOS_FORCEINLINE_FUNCTION void visit_lane_entries(stored_row_type i, int lane, const Visit& visit) const {
+  KOKKOS_FORCEINLINE_FUNCTION entries_type lane_entries(stored_row_type i, int lane) const {
     const std::int64_t start = (static_cast<std::int64_t>(i) << log2_lanes) + lane;
     const length_type full_length = RowLengths ? static_cast<length_type>(row_lengths[i]) : width;
     const length_type length = full_length < width ? full_length : width;
-    visit(StridedEntries<Scalar, Ordinal, length_type>{values + start, entries + start, stride << log2_lanes,
-                                                       entries_of_lane(length, lane, log2_lanes)});
+    return {values + start, entries + start, stride << log2_lanes, entries_of_lane(length, lane, log2_lanes)};
+  }
+  template <class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION void visit_lane_entries(stored_row_type i, int lane, const Visit& visit) const {
+    visit(lane_entries(i, lane));
   }
 
   template <class Visit>

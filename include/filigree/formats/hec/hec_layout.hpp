@@ -66,13 +66,13 @@ struct HecLayout : RowLayout<HecLayout<Scalar, Ordinal, SizeType>, Scalar, Ordin
     const bool is_long = among_long < long_count && listed_row(among_long) == row;
     visit(excess_of_listed(is_long ? among_long : search(long_count, excess_count, row)));
   }
-  /// Both parts of the row at index `at` of the list.
-  template <class Visit>
-  KOKKOS_FORCEINLINE_FUNCTION void visit_listed_row(std::int64_t at, const Visit& visit) const {
-    // Loaded before the ELL part is multiplied, so that the lane does not wait for it afterwards.
-    const excess_type excess = excess_of_listed(at);
-    ell.visit_lane_entries(listed_row(at), 0, visit);
-    visit(excess);
+  /// Both parts of a row. A kernel loads both before it multiplies the first.
+  struct Parts {
+    excess_type ell;
+    excess_type excess;
+  };
+  KOKKOS_FORCEINLINE_FUNCTION Parts parts_of_listed(std::int64_t at) const {
+    return {ell.lane_entries(listed_row(at), 0), excess_of_listed(at)};
   }
   template <class Visit>
   KOKKOS_INLINE_FUNCTION void visit_tile(std::int64_t i, std::int64_t count, const Visit& visit) const {

@@ -41,25 +41,17 @@ struct HecSpmv {
  private:
   using adder = AddOnDevice<false, Conjugate, Operands>;
 
-  /// The visitor of a long row: adds the entries of one lane of the team.
-  struct AddPart {
-    const Operands& operands;
-    sums_type& sums;
-    int lane;
-    template <class Entries>
-    KOKKOS_FORCEINLINE_FUNCTION void operator()(const Entries& entries) const {
-      adder{operands, sums}(entries.every(lane, launch::team_size));
-    }
-  };
-
   /// The listed row at index `at`, by a whole team.
   KOKKOS_FORCEINLINE_FUNCTION void multiply_long_row(const typename launch::member_type& team,
                                                      const std::int64_t at) const {
+    const auto parts = layout.parts_of_listed(at);
     RowSums<Operands> all;
     Kokkos::parallel_reduce(
         Kokkos::TeamThreadRange(team, launch::team_size),
         [&](const int lane, RowSums<Operands>& mine) {
-          layout.visit_listed_row(at, AddPart{operands, mine.sums, lane});
+          const adder add{operands, mine.sums};
+          add(parts.ell.every(lane, launch::team_size));
+          add(parts.excess.every(lane, launch::team_size));
         },
         all);
     Kokkos::single(Kokkos::PerTeam(team), [&]() { operands.store(all.sums, layout.listed_row(at)); });
@@ -68,7 +60,10 @@ struct HecSpmv {
   /// The listed row at index `at`, by one lane.
   KOKKOS_FORCEINLINE_FUNCTION void multiply_listed_row(const std::int64_t at) const {
     sums_type sums = {};
-    layout.visit_listed_row(at, adder{operands, sums});
+    const auto parts = layout.parts_of_listed(at);
+    const adder add{operands, sums};
+    add(parts.ell);
+    add(parts.excess);
     operands.store(sums, layout.listed_row(at));
   }
 

@@ -128,11 +128,11 @@ struct SellLayout : RowLayout<SellLayout<Scalar, Ordinal, ShortColumns>, Scalar,
     if constexpr (ShortColumns) {
       const std::int64_t column_start = column_offsets[slice] + start;
       const Ordinal base = column_bases[slice];
-      if (base >= 0)
+      if (base < 0)
+        visit(whole_columns{value, entries + column_start, stride, count});
+      else
         visit(
             ShortColumnEntries<Scalar, Ordinal>{value, short_entries + column_start, {base}, stride, count});
-      else
-        visit(whole_columns{value, entries + column_start, stride, count});
     } else {
       visit(whole_columns{value, entries + slice_offsets[slice] + start, stride, count});
     }
