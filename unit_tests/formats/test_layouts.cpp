@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tests of what each format stores, compared with the drawing in its class comment.
+#include "../support/errors.hpp"
 #include "../support/formats.hpp"
 
 namespace FiligreeTest {
@@ -308,6 +309,14 @@ TEST(BellLayout, MatchesTheDrawing) {
   EXPECT_EQ(A.numBlockRows(), 2);
   EXPECT_EQ(host_list(A.block_entries), (Ints{0, 0, 1, 1}));
   EXPECT_EQ(host_list(A.values), (Doubles{3, 0, 0, 1, 0, 0, 2, 0, 1, 0, 4, 0, 0, 0, 1, 1}));
+}
+
+TEST(BellLayout, RefusesABlockSizeWithoutAKernel) {
+  using Bell = Filigree::BellMatrix<double, int, Device>;
+  for (const int b : {-1, 0, 9})
+    EXPECT_TRUE(holds(message<std::invalid_argument>(
+                          [&]() { Bell(18, 18, 0, b, 0, Bell::values_type(), Bell::entries_type()); }),
+                      {"BellMatrix", "block_size is " + std::to_string(b), "1 to 8"}));
 }
 
 TEST(CdsLayout, MatchesTheDrawing) {

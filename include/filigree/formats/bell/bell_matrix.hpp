@@ -71,15 +71,19 @@ class BellMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, Size
 
   /// A matrix without rows.
   BellMatrix() = default;
-  /// Wraps Views that already hold a matrix in the storage of the class comment. Nothing is checked or
-  /// copied.
+  /// Wraps Views that already hold a matrix in the storage of the class comment. They are neither checked nor
+  /// copied. Throws std::invalid_argument if block_size is not 1 to BellOptions::largest_block_size.
   BellMatrix(Ordinal rows, Ordinal columns, SizeType nnz, int block_size, Ordinal block_width,
              values_type values_, entries_type block_entries_)
       : base_type(rows, columns, nnz),
         values(values_),
         block_entries(block_entries_),
         m_block_size(block_size),
-        m_block_width(block_width) {}
+        m_block_width(block_width) {
+    if (block_size < 1 || block_size > BellOptions::largest_block_size)
+      Impl::fail<std::invalid_argument>("Filigree::BellMatrix: block_size is ", block_size,
+                                        "; it must be 1 to ", BellOptions::largest_block_size, ".");
+  }
 
   /// b, the number of rows and columns of a block.
   KOKKOS_INLINE_FUNCTION int block_size() const { return m_block_size; }
