@@ -22,12 +22,12 @@ constexpr std::int64_t host_tile_rows_ahead = 96;
 /// A tile of neighbouring stored rows of ELL or SELL, and the loop in which a host thread multiplies it.
 ///
 /// Entry k of row i of the tile is at position offset(k) + i * T from the tile's first entry, so the entries
-/// of the T lanes of a row are neighbours. If UnitStep, T is 1, which add() finds out. Lengths is whether the
-/// row lengths are known; if not, a row ends with its first padding, which has column -1.
+/// of the T lanes of a row are neighbours. UnitStep is whether T is 1. Lengths is whether the row lengths are
+/// known; if not, a row ends with its first padding, which has column -1.
 ///
 /// The loop takes a band of columns and goes through it row by row. Going through single columns of all rows
 /// instead is slower (see docs/performance.md, "Bands of columns on hosts").
-template <class Scalar, class Entry, class Column, bool Lengths, bool UnitStep = false>
+template <class Scalar, class Entry, class Column, bool Lengths, bool UnitStep>
 struct HostTile {
   const Scalar* values;  ///< first value of the tile
   const Entry* entries;  ///< first element of the columns of the tile, in the form that `column` takes
@@ -42,13 +42,6 @@ struct HostTile {
   /// Adds the products of all rows of the tile: sums[i] += row i * x.
   template <bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add(const Operands& operands, typename Operands::sums_type* sums) const {
-    if constexpr (!UnitStep)
-      if (log2_lanes == 0) {
-        HostTile<Scalar, Entry, Column, Lengths, true>{values,    entries, column,  stride, 0,
-                                                       row_count, width,   lengths, ahead}
-            .template add<Conjugate>(operands, sums);
-        return;
-      }
     // A wide band needs one pass for short rows, but twice as many streams of memory for long ones (see
     // docs/performance.md, "Bands of columns on hosts"). For several columns of x it is not worth its compile
     // time.

@@ -57,9 +57,15 @@ struct EllLayout : RowLayout<EllLayout<Scalar, Ordinal, RowLengths>, Scalar, Ord
   template <class Visit>
   KOKKOS_INLINE_FUNCTION void visit_tile(std::int64_t i, std::int64_t count, const Visit& visit) const {
     const std::int64_t start = i << log2_lanes;
-    visit(HostTile<Scalar, Ordinal, EntryIsColumn, RowLengths>{
-        values + start, entries + start, EntryIsColumn(), stride << log2_lanes, log2_lanes, count, width,
-        RowLengths ? row_lengths + i : nullptr, host_tile_rows_ahead << log2_lanes});
+    const auto visit_as = [&](auto unit_step) {
+      visit(HostTile<Scalar, Ordinal, EntryIsColumn, RowLengths, decltype(unit_step)::value>{
+          values + start, entries + start, EntryIsColumn(), stride << log2_lanes, log2_lanes, count, width,
+          RowLengths ? row_lengths + i : nullptr, host_tile_rows_ahead << log2_lanes});
+    };
+    if (log2_lanes == 0)
+      visit_as(std::true_type());
+    else
+      visit_as(std::false_type());
   }
 
   // For conversions. Slots are numbered as if ELL had slices of 32 rows, so that neighbouring lanes read

@@ -161,8 +161,15 @@ struct SellLayout : RowLayout<SellLayout<Scalar, Ordinal, ShortColumns>, Scalar,
     const Scalar* const value = values + slice_offsets[slice] + start;
     const auto visit_entries = [&](const auto* entry, const auto& column) {
       using entry_type = std::decay_t<decltype(*entry)>;
-      visit(HostTile<Scalar, entry_type, std::decay_t<decltype(column)>, false>{
-          value, entry, column, stride, log2_lanes, tile_rows, width, nullptr, ahead});
+      using column_type = std::decay_t<decltype(column)>;
+      const auto visit_as = [&](auto unit_step) {
+        visit(HostTile<Scalar, entry_type, column_type, false, decltype(unit_step)::value>{
+            value, entry, column, stride, log2_lanes, tile_rows, width, nullptr, ahead});
+      };
+      if (log2_lanes == 0)
+        visit_as(std::true_type());
+      else
+        visit_as(std::false_type());
     };
     if constexpr (ShortColumns) {
       const std::int64_t column_start = column_offsets[slice] + start;
