@@ -233,9 +233,15 @@ Crs read_matrix_market(std::istream& stream, const std::string& name,
 /// Cost: all threads of the default host execution space print numbers, and one thread compresses them.
 /// Memory on the host: at most a copy of the matrix and about 4 MB per thread.
 ///
-/// @param path  the file; it is compressed if its name ends in ".gz". It has the name path + ".part" until it
-///              is complete, so an existing file stays unchanged if an error occurs. A device or a pipe is
-///              written directly.
+/// The file has the name path + ".part" until it is complete (".part2" and so on if there is such a file), so
+/// that an existing file stays unchanged if an error occurs. A complete file replaces an existing one.
+/// - It gets the mode and the owner of the existing file.
+/// - If the path is a symbolic link, the file that it points to is replaced. A link to nothing is an error.
+/// - If the existing file has several hard links, or another owner whom the process cannot set, the complete
+///   text is copied into it. If that fails, the complete file stays and the error names it.
+/// - A device or a pipe is written directly.
+///
+/// @param path  the file; it is compressed if its name ends in ".gz"
 /// @throws std::invalid_argument if crs is not a valid matrix, std::runtime_error if the file cannot be
 ///         written
 template <class Crs>
