@@ -39,6 +39,9 @@ class FileCopy {
     m_bytes.commit(static_cast<std::size_t>(size));
   }
 
+  FileCopy(const FileCopy&) = delete;
+  FileCopy& operator=(const FileCopy&) = delete;
+
   const char* begin() const { return m_bytes.begin(); }
   const char* end() const { return m_bytes.end(); }
 
@@ -59,13 +62,13 @@ class FileCopy {
     }
   };
 
-  /// Copies the bytes [begin, end) of the file. Throws if it cannot.
+  /// Copies the bytes [begin, end) of the file. Throws if it cannot read all of them.
   void copy(char* to, std::int64_t begin, std::int64_t end) const {
     while (begin < end) {
       const ssize_t count =
           ::pread(m_file.descriptor, to + begin, static_cast<std::size_t>(end - begin), begin);
       if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) throw cannot_open(m_path);
+      if (count <= 0) throw std::runtime_error("pread");
       begin += count;
     }
   }

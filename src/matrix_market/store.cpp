@@ -135,8 +135,9 @@ class OutputFile {
       std::error_code error;
       const auto target = std::filesystem::read_symlink(m_path, error);
       if (!error)
-        fail_to_write(m_path, "it is a symbolic link to \"" + target.string() + "\", which does not exist (" +
-                                  why + "); remove the link or create the file that it names");
+        fail_to_write(m_path, "it is a symbolic link to \"" + target.string() +
+                                  "\", which cannot be found (" + why +
+                                  "); remove the link or create the file that it names");
       return open_temporary(0666);
     }
     if (S_ISDIR(old.st_mode)) fail_to_write(m_path, "expected a file, found a directory");
