@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -19,36 +18,65 @@ MatrixMarketError cannot_open(const std::string& path) {
   return {path, 0, std::string("cannot open the file: ") + std::strerror(errno)};
 }
 
-/// A file mapped into memory. Throws MatrixMarketError if the file does not exist or is a directory.
-class MappedFile {
+/// A copy of a regular file in memory. Throws MatrixMarketError if the file cannot be read.
+///
+/// The file is not mapped, because other programs may write to it or truncate it. A mapped text would then
+/// differ between two passes, and a pass over a truncated file would end the program.
+class FileCopy {
  public:
-  explicit MappedFile(const std::string& path) {
-    struct stat status;
-    if (::stat(path.c_str(), &status) != 0) throw cannot_open(path);
-    if (S_ISDIR(status.st_mode)) throw MatrixMarketError(path, 0, "expected a file, found a directory");
-    if (!S_ISREG(status.st_mode) || status.st_size == 0) return;
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) throw cannot_open(path);
-    const auto size = static_cast<std::size_t>(status.st_size);
-    void* data = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-    ::close(descriptor);
-    if (data == MAP_FAILED) return;
-    m_data = static_cast<char*>(data);
-    m_size = size;
+  explicit FileCopy(const std::string& path) : m_path(path) {
+    if (m_file.descriptor < 0 || ::fstat(m_file.descriptor, &m_status) != 0) throw cannot_open(path);
+    const auto size = static_cast<std::int64_t>(m_status.st_size);
+    constexpr std::int64_t block = std::int64_t(1) << 22;
+    char* const to = m_bytes.reserve(static_cast<std::size_t>(size));
+    const bool good = MatrixMarket::run_on_host_threads(
+        "Filigree::copy[matrix_market]", (size + block - 1) / block,
+        [&](std::int64_t i) { copy(to, i * block, std::min(size, (i + 1) * block)); });
+    if (!good) {
+      check_unchanged();
+      throw MatrixMarketError(path, 0, "cannot read the file to its end");
+    }
+    m_bytes.commit(static_cast<std::size_t>(size));
   }
-  ~MappedFile() {
-    if (m_data != nullptr) ::munmap(m_data, m_size);
-  }
-  MappedFile(const MappedFile&) = delete;
-  MappedFile& operator=(const MappedFile&) = delete;
 
-  /// Null if the file cannot be mapped but must be read as a stream, for example a pipe or an empty file.
-  const char* begin() const { return m_data; }
-  const char* end() const { return m_data + m_size; }
+  FileCopy(const FileCopy&) = delete;
+  FileCopy& operator=(const FileCopy&) = delete;
+
+  const char* begin() const { return m_bytes.begin(); }
+  const char* end() const { return m_bytes.end(); }
+
+  /// Throws MatrixMarketError if the file has another size or time of modification than before it was copied.
+  void check_unchanged() const {
+    struct stat now;
+    if (::fstat(m_file.descriptor, &now) != 0 || now.st_size != m_status.st_size ||
+        now.st_mtim.tv_sec != m_status.st_mtim.tv_sec || now.st_mtim.tv_nsec != m_status.st_mtim.tv_nsec)
+      throw MatrixMarketError(m_path, 0,
+                              "expected a file that stays the same, but it changed while it was read");
+  }
 
  private:
-  char* m_data = nullptr;
-  std::size_t m_size = 0;
+  struct OpenFile {
+    int descriptor;
+    ~OpenFile() {
+      if (descriptor >= 0) ::close(descriptor);
+    }
+  };
+
+  /// Copies the bytes [begin, end) of the file. Throws if it cannot read all of them.
+  void copy(char* to, std::int64_t begin, std::int64_t end) const {
+    while (begin < end) {
+      const ssize_t count =
+          ::pread(m_file.descriptor, to + begin, static_cast<std::size_t>(end - begin), begin);
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) throw std::runtime_error("pread");
+      begin += count;
+    }
+  }
+
+  std::string m_path;
+  OpenFile m_file{::open(m_path.c_str(), O_RDONLY | O_CLOEXEC)};
+  struct stat m_status;
+  MatrixMarket::Buffer m_bytes;
 };
 
 /// Reads a stream to its end. Throws MatrixMarketError, with the name, if the stream fails earlier.
@@ -150,14 +178,27 @@ template <class Scalar, class Ordinal>
 MatrixMarketCrs<Scalar, Ordinal> load_matrix_market(const std::string& path,
                                                     const MatrixMarketOptions& options,
                                                     const MatrixMarketTarget& target) {
-  const MappedFile file(path);
-  if (file.begin() == nullptr) {
+  struct stat status;
+  if (::stat(path.c_str(), &status) != 0) throw cannot_open(path);
+  if (S_ISDIR(status.st_mode)) throw MatrixMarketError(path, 0, "expected a file, found a directory");
+  // A pipe cannot be read in blocks. Some file systems say that all their files have size 0.
+  if (!S_ISREG(status.st_mode) || status.st_size == 0) {
     std::ifstream stream(path, std::ios::binary);
     if (!stream) throw cannot_open(path);
     return load_matrix_market<Scalar, Ordinal>(stream, path, options, target);
   }
-  return with_memory_errors(
-      path, [&] { return read_bytes<Scalar, Ordinal>(file.begin(), file.end(), path, options, target); });
+  return with_memory_errors(path, [&] {
+    const FileCopy file(path);
+    MatrixMarketCrs<Scalar, Ordinal> crs;
+    try {
+      crs = read_bytes<Scalar, Ordinal>(file.begin(), file.end(), path, options, target);
+    } catch (const MatrixMarketError&) {
+      file.check_unchanged();
+      throw;
+    }
+    file.check_unchanged();
+    return crs;
+  });
 }
 
 template <class Scalar, class Ordinal>

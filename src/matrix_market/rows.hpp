@@ -55,20 +55,24 @@ template <class Ordinal, class Scalar>
 std::int64_t merge_row(Ordinal* entries, Scalar* values, std::int64_t count, bool refuse_duplicates,
                        std::int64_t& refused) {
   using Sum = Kokkos::complex<double>;
-  const auto magnitude = [](const Sum& a) { return std::max(std::abs(a.real()), std::abs(a.imag())); };
   if (std::adjacent_find(entries, entries + count) == entries + count) return count;
   std::int64_t length = 0;
   for (std::int64_t k = 0; k < count;) {
     const Ordinal col = entries[k];
     const std::int64_t first = k;
     Sum sum(values[k]);
-    bool finite = std::isfinite(magnitude(sum));
+    // A part overflows if it is the sum of finite numbers. Infinity and NaN in the file are valid.
+    bool finite_real = std::isfinite(sum.real());
+    bool finite_imag = std::isfinite(sum.imag());
     while (++k < count && entries[k] == col) {
-      finite = finite && std::isfinite(magnitude(Sum(values[k])));
-      sum += Sum(values[k]);
+      const Sum value(values[k]);
+      finite_real = finite_real && std::isfinite(value.real());
+      finite_imag = finite_imag && std::isfinite(value.imag());
+      sum += value;
     }
     const bool duplicate = k - first > 1;
-    const bool overflows = finite && magnitude(sum) >= overflow_threshold<Scalar>;
+    const bool overflows = (finite_real && std::abs(sum.real()) >= overflow_threshold<Scalar>) ||
+                           (finite_imag && std::abs(sum.imag()) >= overflow_threshold<Scalar>);
     if (duplicate && (refuse_duplicates || overflows) && refused < 0)
       refused = static_cast<std::int64_t>(col);
     entries[length] = col;

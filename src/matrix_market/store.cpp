@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include <cerrno>
@@ -7,7 +10,8 @@
 #include <cstring>
 #include <filesystem>
 #include <filigree/io/matrix_market.hpp>
-#include <ostream>
+#include <fstream>
+#include <utility>
 
 #include "host.hpp"
 
@@ -81,41 +85,109 @@ void print_matrix(const MatrixMarketCrs<Scalar, Ordinal>& crs, const Write& writ
   throw std::runtime_error("Filigree::write_matrix_market: " + file + ": " + why);
 }
 
-/// A file that has a temporary name until it is complete. If finish() is not called, it is removed.
-class TemporaryFile {
+/// The file that a matrix is written to.
+///
+/// The text goes to a new file with a temporary name. finish() renames it to the path. Without finish() the new
+/// file is removed and nothing else has changed. A device or a pipe, such as /dev/stdout, cannot be replaced,
+/// so it is written directly.
+class OutputFile {
  public:
-  explicit TemporaryFile(const std::string& path) : m_path(path), m_temporary_path(path + ".part") {
-    // If the path is a link, the file that it points to is replaced and the link stays. A device or a pipe,
-    // such as /dev/stdout, cannot be replaced, so it is written directly.
-    std::error_code error;
-    const auto status = std::filesystem::status(path, error);
-    if (std::filesystem::is_regular_file(status)) {
-      m_path = std::filesystem::canonical(path, error).string();
-      m_temporary_path = m_path + ".part";
-    } else if (std::filesystem::exists(status) && !std::filesystem::is_directory(status)) {
-      m_temporary_path = path;
-      m_has_final_name = true;
-    }
+  OutputFile(const std::string& path, bool gzip) : m_path(path) {
+    const int descriptor = open();
+    // In mode T zlib writes a plain file.
+    m_file.reset(gzdopen(descriptor, gzip ? "wb6" : "wbT"));
+    if (m_file != nullptr) return;
+    ::close(descriptor);
+    throw std::bad_alloc();
   }
-  ~TemporaryFile() {
-    if (!m_has_final_name) std::remove(m_temporary_path.c_str());
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
 
-  const std::string& path() const { return m_temporary_path; }
+  void write(const char* begin, const char* end) {
+    if (begin == end || gzwrite(m_file.get(), begin, static_cast<unsigned>(end - begin)) != 0) return;
+    int number = 0;
+    const char* text = gzerror(m_file.get(), &number);
+    fail_to_write(m_path, std::string("cannot write: ") + (number == Z_ERRNO ? std::strerror(errno) : text));
+  }
+
   void finish() {
-    if (m_has_final_name) return;
-    if (std::rename(m_temporary_path.c_str(), m_path.c_str()) != 0)
-      fail_to_write(m_path,
-                    std::string("cannot rename ") + m_temporary_path + " to it: " + std::strerror(errno));
-    m_has_final_name = true;
+    if (gzclose(m_file.release()) != Z_OK) fail_to_write(m_path, "cannot write its last bytes");
+    if (m_temporary.path.empty()) return;
+    if (!m_rename) return copy_to_old_file();
+    if (std::rename(m_temporary.path.c_str(), m_path.c_str()) != 0)
+      fail_to_write(m_path, "cannot rename " + m_temporary.path + " to it: " + std::strerror(errno));
+    m_temporary.path.clear();
   }
 
  private:
+  struct TemporaryName {
+    std::string path;  // empty if there is no temporary file
+    ~TemporaryName() {
+      if (!path.empty()) std::remove(path.c_str());
+    }
+  };
+
+  /// Opens the temporary file, or the device or pipe. Returns its descriptor.
+  int open() {
+    struct stat old;
+    if (::stat(m_path.c_str(), &old) != 0) {
+      const std::string why = std::strerror(errno);
+      std::error_code error;
+      const auto target = std::filesystem::read_symlink(m_path, error);
+      if (!error)
+        fail_to_write(m_path, "it is a symbolic link to \"" + target.string() +
+                                  "\", which cannot be found (" + why +
+                                  "); remove the link or create the file that it names");
+      return open_temporary(0666);
+    }
+    if (S_ISDIR(old.st_mode)) fail_to_write(m_path, "expected a file, found a directory");
+    // A file could be replaced without this permission, but the caller may have protected it.
+    if (::access(m_path.c_str(), W_OK) != 0)
+      fail_to_write(m_path, std::string("cannot write to it: ") + std::strerror(errno));
+    if (!S_ISREG(old.st_mode)) {
+      const int descriptor = ::open(m_path.c_str(), O_WRONLY | O_CLOEXEC);
+      if (descriptor < 0) fail_to_write(m_path, std::string("cannot open it: ") + std::strerror(errno));
+      return descriptor;
+    }
+    // If the path is a link, the file that it points to is replaced and the link stays.
+    m_path = std::filesystem::canonical(m_path).string();
+    const int descriptor = open_temporary(0600);
+    // A change of the owner clears bits of the mode, so it is the first.
+    m_rename = old.st_nlink == 1 && ::fchown(descriptor, old.st_uid, old.st_gid) == 0 &&
+               ::fchmod(descriptor, old.st_mode & 07777) == 0;
+    return descriptor;
+  }
+
+  /// Creates a file with the first of the names path + ".part", path + ".part2", ... that does not exist.
+  int open_temporary(mode_t mode) {
+    for (int i = 1;; ++i) {
+      const std::string name = m_path + ".part" + (i > 1 ? std::to_string(i) : std::string());
+      const int descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+      if (descriptor < 0 && errno == EEXIST) continue;
+      if (descriptor < 0) fail_to_write(m_path, "cannot create " + name + ": " + std::strerror(errno));
+      m_temporary.path = name;
+      return descriptor;
+    }
+  }
+
+  /// Copies the text into the old file, which keeps its hard links, owner and mode in this way. If this fails,
+  /// the temporary file stays, because no other file has the complete text.
+  void copy_to_old_file() {
+    std::ifstream from(m_temporary.path, std::ios::binary);
+    std::ofstream to;
+    if (from) to.open(m_path, std::ios::binary);
+    to << from.rdbuf();
+    to.close();
+    if (to) return;
+    const std::string why = std::strerror(errno);
+    fail_to_write(m_path, "cannot write to it: " + why + "; the complete text is in " +
+                              std::exchange(m_temporary.path, std::string()));
+  }
+
   std::string m_path;
-  std::string m_temporary_path;
-  bool m_has_final_name = false;  // if true, the file is neither renamed nor removed
+  bool m_rename = true;  // whether the temporary file can take the place of the old file
+  TemporaryName m_temporary;
+  std::unique_ptr<gzFile_s, int (*)(gzFile)> m_file{nullptr, gzclose};
 };
 
 }  // namespace
@@ -131,22 +203,9 @@ void store_matrix_market(std::ostream& stream, const MatrixMarketCrs<Scalar, Ord
 
 template <class Scalar, class Ordinal>
 void store_matrix_market(const std::string& path, bool gzip, const MatrixMarketCrs<Scalar, Ordinal>& crs) {
-  TemporaryFile temporary(path);
-  // In mode T zlib writes a plain file.
-  std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(temporary.path().c_str(), gzip ? "wb6" : "wbT"),
-                                                  gzclose);
-  if (file == nullptr)
-    fail_to_write(path, std::string("cannot open ") + temporary.path() + ": " + std::strerror(errno));
-  const auto fail = [&] {
-    int number = 0;
-    const char* text = gzerror(file.get(), &number);
-    fail_to_write(path, std::string("cannot write: ") + (number == Z_ERRNO ? std::strerror(errno) : text));
-  };
-  print_matrix(crs, [&](const char* begin, const char* end) {
-    if (end > begin && gzwrite(file.get(), begin, static_cast<unsigned>(end - begin)) == 0) fail();
-  });
-  if (gzclose(file.release()) != Z_OK) fail_to_write(path, "cannot write its last bytes");
-  temporary.finish();
+  OutputFile file(path, gzip);
+  print_matrix(crs, [&](const char* begin, const char* end) { file.write(begin, end); });
+  file.finish();
 }
 
 #define FILIGREE_INSTANTIATE(Scalar, Ordinal)                                                           \

@@ -552,6 +552,23 @@ TEST(MatrixMarket, SumsMustFitTheScalar) {
   EXPECT_EQ(described(general("1 1 2\n1 1 inf\n1 1 1\n")), "1x1: 1,1=inf");
 }
 
+/// A part that is infinite or not a number does not hide that the other part overflows.
+TEST(MatrixMarket, BothPartsOfASumMustFitTheScalar) {
+  const auto twice = [](const std::string& value) {
+    return "%%MatrixMarket matrix coordinate complex general\n1 1 2\n1 1 " + value + "\n1 1 " + value + "\n";
+  };
+  using Double = Crs<Kokkos::complex<double>>;
+  using Float = Crs<Kokkos::complex<float>>;
+  for (const char* other : {"1", "nan", "inf", "-inf"}) {
+    for (const std::string& value : {std::string(other) + " 1e308", "1e308 " + std::string(other)})
+      expect_error<Double>(twice(value), 4, {"a sum of duplicates", "row 1, column 1"});
+    for (const std::string& value : {std::string(other) + " -3e38", "-3e38 " + std::string(other)})
+      expect_error<Float>(twice(value), 4, {"a sum of duplicates", "row 1, column 1"});
+  }
+  EXPECT_EQ(described<Double>(twice("nan 1e300")), "1x1: 1,1=nani2.0000000000000001e+300");
+  EXPECT_EQ(described<Double>(twice("3 -inf")), "1x1: 1,1=6i-inf");
+}
+
 // ---- files and streams ----------------------------------------------------------------------------------
 
 TEST_F(MatrixMarketFile, GzipIsRecognisedByContentNotByName) {

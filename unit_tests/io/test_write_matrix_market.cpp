@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // read_matrix_market() must read what write_matrix_market() writes with the same bits.
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <filigree/io/matrix_market.hpp>
@@ -113,6 +117,36 @@ class WriteToFolder : public testing::Test {
       std::filesystem::temp_directory_path() / ("filigree_write_" + std::to_string(::getpid()));
   void SetUp() override { std::filesystem::create_directory(folder); }
   void TearDown() override { std::filesystem::remove_all(folder); }
+
+  void write(const std::string& name, const Crs<double>& crs) const {
+    Filigree::write_matrix_market((folder / name).string(), crs);
+  }
+  Crs<double> read(const std::string& name) const {
+    return Filigree::read_matrix_market<Crs<double>>((folder / name).string());
+  }
+  /// The error of write(), or "nothing".
+  std::string refusal(const std::string& name, const Crs<double>& crs) const {
+    try {
+      write(name, crs);
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+    return "nothing";
+  }
+  void put(const std::string& name, const std::string& text) const { std::ofstream(folder / name) << text; }
+  std::string text_of(const std::string& name) const {
+    std::ostringstream text;
+    text << std::ifstream(folder / name).rdbuf();
+    return text.str();
+  }
+  /// The names of all files in the folder, sorted.
+  std::vector<std::string> names() const {
+    std::vector<std::string> result;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+      result.push_back(entry.path().filename().string());
+    std::sort(result.begin(), result.end());
+    return result;
+  }
 };
 
 TEST_F(WriteToFolder, CompressesIfTheNameEndsInGz) {
@@ -143,30 +177,119 @@ TEST_F(WriteToFolder, KeepsLinksAndWritesIntoPipes) {
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
 
+TEST_F(WriteToFolder, KeepsModeAndOwnerOfAFileThatItReplaces) {
+  namespace fs = std::filesystem;
+  const auto mode = [&](const char* name) {
+    return static_cast<unsigned>(fs::status(folder / name).permissions());
+  };
+  const auto crs = device_crs(block_banded<double>(50, 40, 1));
+  const mode_t old_mask = ::umask(027);
+  write("new.mtx", crs);
+  EXPECT_EQ(mode("new.mtx"), 0640u);
+  for (const unsigned old_mode : {0600u, 0666u, 0604u, 0751u}) {
+    for (const char* name : {"a.mtx", "a.mtx.gz"}) {
+      put(name, "old");
+      fs::permissions(folder / name, static_cast<fs::perms>(old_mode));
+      write(name, crs);
+      EXPECT_EQ(mode(name), old_mode) << name;
+      expect_same_bits(read(name), crs);
+    }
+  }
+  ::umask(old_mask);
+  // Only root can give a file away.
+  if (::chown((folder / "a.mtx").c_str(), 12345, 54321) != 0) return;
+  write("a.mtx", crs);
+  struct stat status;
+  ASSERT_EQ(::stat((folder / "a.mtx").c_str(), &status), 0);
+  EXPECT_EQ(status.st_uid, 12345u);
+  EXPECT_EQ(status.st_gid, 54321u);
+  EXPECT_EQ(mode("a.mtx"), 0751u);
+}
+
+TEST_F(WriteToFolder, KeepsHardLinks) {
+  const auto crs = device_crs(block_banded<double>(50, 40, 1));
+  for (const std::string name : {"a.mtx", "a.mtx.gz"}) {
+    // The old file is longer, so its end must go.
+    put(name, std::string(100000, 'x'));
+    std::filesystem::create_hard_link(folder / name, folder / ("b" + name));
+    write(name, crs);
+    EXPECT_EQ(std::filesystem::hard_link_count(folder / name), 2u);
+    expect_same_bits(read(name), crs);
+    expect_same_bits(read("b" + name), crs);
+  }
+  EXPECT_EQ(names(), (std::vector<std::string>{"a.mtx", "a.mtx.gz", "ba.mtx", "ba.mtx.gz"}));
+}
+
+TEST_F(WriteToFolder, RefusesLinksThatLeadNowhere) {
+  const auto crs = device_crs(block_banded<double>(50, 40, 1));
+  std::filesystem::create_symlink("nothing.mtx", folder / "dangling.mtx");
+  std::filesystem::create_symlink("loop.mtx", folder / "loop.mtx");
+  EXPECT_NE(refusal("dangling.mtx", crs).find("symbolic link to \"nothing.mtx\", which cannot be found"),
+            std::string::npos)
+      << refusal("dangling.mtx", crs);
+  EXPECT_NE(refusal("loop.mtx", crs), "nothing");
+  EXPECT_EQ(names(), (std::vector<std::string>{"dangling.mtx", "loop.mtx"}));
+  EXPECT_EQ(std::filesystem::read_symlink(folder / "dangling.mtx"), "nothing.mtx");
+}
+
+TEST_F(WriteToFolder, LeavesPartFilesOfOthersAlone) {
+  const auto crs = device_crs(block_banded<double>(50, 40, 1));
+  put("a.mtx.part", "mine");
+  put("a.mtx.part2", "mine too");
+  std::filesystem::create_symlink(folder / "target", folder / "b.mtx.part");
+  std::filesystem::create_directory(folder / "c.mtx.part");
+  for (const std::string name : {"a.mtx", "b.mtx", "c.mtx"}) {
+    write(name, crs);
+    expect_same_bits(read(name), crs);
+  }
+  EXPECT_EQ(text_of("a.mtx.part"), "mine");
+  EXPECT_EQ(text_of("a.mtx.part2"), "mine too");
+  EXPECT_EQ(names(), (std::vector<std::string>{"a.mtx", "a.mtx.part", "a.mtx.part2", "b.mtx", "b.mtx.part",
+                                               "c.mtx", "c.mtx.part"}));
+}
+
 TEST_F(WriteToFolder, LeavesExistingFilesUnchangedOnErrors) {
   const auto crs = device_crs(block_banded<double>(50, 40, 1));
-  const auto refusal = [&](const std::filesystem::path& path) {
-    try {
-      Filigree::write_matrix_market(path.string(), crs);
-    } catch (const std::runtime_error& error) {
-      return std::string(error.what());
-    }
-    return std::string("nothing");
-  };
-  const auto missing = folder / "missing" / "a.mtx";
-  EXPECT_NE(refusal(missing).find("Filigree::write_matrix_market: " + missing.string() + ": cannot open"),
-            std::string::npos);
-  // The path is a folder, so a file cannot be renamed to it.
+  const std::string missing = (folder / "missing" / "a.mtx").string();
+  EXPECT_NE(
+      refusal("missing/a.mtx", crs).find("Filigree::write_matrix_market: " + missing + ": cannot create"),
+      std::string::npos)
+      << refusal("missing/a.mtx", crs);
   std::filesystem::create_directories(folder / "b.mtx" / "kept");
-  EXPECT_NE(refusal(folder / "b.mtx").find("cannot rename"), std::string::npos);
+  EXPECT_NE(refusal("b.mtx", crs).find("found a directory"), std::string::npos) << refusal("b.mtx", crs);
+  EXPECT_EQ(names(), (std::vector<std::string>{"b.mtx"}));
   EXPECT_TRUE(std::filesystem::is_directory(folder / "b.mtx" / "kept"));
-  EXPECT_FALSE(std::filesystem::exists(folder / "b.mtx.part"));
 
   auto bad = block_banded<double>(50, 40, 1);
   bad.rows[3][0].column = 40;
-  EXPECT_THROW(Filigree::write_matrix_market((folder / "c.mtx").string(), device_crs(bad)),
-               std::invalid_argument);
+  EXPECT_THROW(write("c.mtx", device_crs(bad)), std::invalid_argument);
   EXPECT_FALSE(std::filesystem::exists(folder / "c.mtx"));
+}
+
+/// The limit of the size of files makes the program fail to write them to their end.
+TEST_F(WriteToFolder, LeavesExistingFilesUnchangedIfTheDiskIsFull) {
+  const auto crs = device_crs(block_banded<double>(5000, 4000, 1));
+  put("a.mtx", "old");
+  put("a.mtx.part", "mine");
+  put("linked.mtx", "old");
+  std::filesystem::create_hard_link(folder / "linked.mtx", folder / "link.mtx");
+  struct rlimit old_limit;
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old_limit), 0);
+  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
+  struct rlimit limit = old_limit;
+  limit.rlim_cur = 10000;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  std::vector<std::string> errors;
+  for (const char* name : {"a.mtx", "a.mtx.gz", "linked.mtx"})
+    errors.push_back(refusal(name, crs));
+  ::setrlimit(RLIMIT_FSIZE, &old_limit);
+  std::signal(SIGXFSZ, old_handler);
+  for (const std::string& error : errors)
+    EXPECT_NE(error.find("cannot write"), std::string::npos) << error;
+  EXPECT_EQ(text_of("a.mtx"), "old");
+  EXPECT_EQ(text_of("a.mtx.part"), "mine");
+  EXPECT_EQ(text_of("linked.mtx"), "old");
+  EXPECT_EQ(names(), (std::vector<std::string>{"a.mtx", "a.mtx.part", "link.mtx", "linked.mtx"}));
 }
 
 TEST(WriteMatrixMarketFile, RefusesAStreamThatFails) {

@@ -32,7 +32,8 @@ struct MatrixMarketOptions {
 class MatrixMarketError : public std::runtime_error {
  public:
   /// @param file    the path, or the name given with a stream
-  /// @param line    the line, from 1; 0 if the error belongs to no line (a missing file, corrupt gzip data)
+  /// @param line    the line, from 1; 0 if the error belongs to no line (a missing or changed file, corrupt gzip
+  ///                data)
   /// @param problem the expected text and the text that was found
   MatrixMarketError(const std::string& file, std::int64_t line, const std::string& problem)
       : std::runtime_error("Filigree::read_matrix_market: " + file +
@@ -182,17 +183,23 @@ auto matrix_market_from_crs(const Crs& crs) {
 /// - an entry above the diagonal if the banner names a symmetry,
 /// - a diagonal entry in a skew-symmetric file, or one that is not real in a hermitian file,
 /// - a number or a size that the types of the matrix cannot hold,
-/// - gzip data that is corrupt, truncated or followed by other bytes.
+/// - gzip data that is corrupt, truncated or followed by other bytes,
+/// - a file that changes while it is read.
 ///
 /// Time: the text is parsed twice, the first time only the row indices, and then each row is sorted, in O(n
 /// log n) for a row of n entries that is not sorted in the file. All threads of the default host execution
 /// space take part, except that one thread decompresses gzip data and one reads an array.
 ///
-/// Memory on the host: the text (a plain file is mapped, not copied, and must not shrink meanwhile), the
-/// matrix, 16 bytes per row, 8 bytes per row and thread (the number of threads is limited so that this is
-/// less than the matrix), and a second copy of the matrix if it has duplicates. If the size line announces
-/// more entries than the rest of the text can hold, the file is refused before anything is allocated. The row
-/// map is not checked in this way: it has one element per announced row.
+/// Memory on the host: the text of the file (and the file itself if it is gzip data), the matrix, 16 bytes per
+/// row, 8 bytes per row and thread (the number of threads is limited so that this is less than the matrix),
+/// and a second copy of the matrix if it has duplicates. If the size line announces more entries than the rest
+/// of the text can hold, the file is refused before the matrix is allocated. The row map is not checked in
+/// this way: it has one element per announced row.
+///
+/// The file is copied into memory before it is parsed. It is an error if its size or its time of modification
+/// changes until the matrix is complete. Many file systems count that time in steps of some milliseconds, so a
+/// second change within one step is not noticed. The result is then what the copy contains: a valid matrix or
+/// an error. If the file is replaced by another one or removed, the file that was opened is read to its end.
 ///
 /// Source: R. F. Boisvert, R. Pozo, K. A. Remington, The Matrix Market Exchange Formats: Initial Design,
 /// NISTIR 5935, 1996.
@@ -226,9 +233,15 @@ Crs read_matrix_market(std::istream& stream, const std::string& name,
 /// Cost: all threads of the default host execution space print numbers, and one thread compresses them.
 /// Memory on the host: at most a copy of the matrix and about 4 MB per thread.
 ///
-/// @param path  the file; it is compressed if its name ends in ".gz". It has the name path + ".part" until it
-///              is complete, so an existing file stays unchanged if an error occurs. A device or a pipe is
-///              written directly.
+/// The file has the name path + ".part" until it is complete (".part2" and so on if there is such a file), so
+/// that an existing file stays unchanged if an error occurs. A complete file replaces an existing one.
+/// - It gets the mode and the owner of the existing file.
+/// - If the path is a symbolic link, the file that it points to is replaced. A link to nothing is an error.
+/// - If the existing file has several hard links, or another owner whom the process cannot set, the complete
+///   text is copied into it. If that fails, the complete file stays and the error names it.
+/// - A device or a pipe is written directly.
+///
+/// @param path  the file; it is compressed if its name ends in ".gz"
 /// @throws std::invalid_argument if crs is not a valid matrix, std::runtime_error if the file cannot be
 ///         written
 template <class Crs>
