@@ -275,13 +275,13 @@ Prediction ByteModel::predict(const CrsOptions&) const {
 }
 
 Prediction ByteModel::predict(const WrappedCrsOptions& options) const {
+  Impl::check_wrapped_crs_options("Filigree::ByteModel::predict", options);
   if (options.kernel == CrsKernel::balanced) {
     Prediction result = predict_chunks(Kernels::crs_balanced, crs_bytes(), 0);
     // The conversion finds the chunks and copies nothing.
     result.conversion_seconds = conversion_seconds(0.3, 0);
     return result;
   }
-  Impl::check_lanes_per_row("Filigree::ByteModel::predict", options.lanes_per_row);
   if (options.lanes_per_row == 1)
     return predict_crs(Kernels::crs_one_lane, 0, loads_per_sector(m_statistics.mean_row()));
   return predict_crs(Kernels::crs_lanes, Impl::log2_of(options.lanes_per_row));

@@ -127,6 +127,9 @@ std::int64_t most_loaded(const std::vector<std::int64_t>& waits, std::size_t war
 std::vector<EllrTLaunch> ellr_t_costs(EllrTModel model, const std::vector<std::int64_t>& row_lengths,
                                       const GpuShape& gpu) {
   check(gpu);
+  if (model != EllrTModel::half_warps && model != EllrTModel::sectors)
+    Impl::fail<std::invalid_argument>("Filigree::ellr_t_costs: model is EllrTModel(", static_cast<int>(model),
+                                      "); it must be half_warps or sectors.");
   const std::int64_t nnz = std::accumulate(row_lengths.begin(), row_lengths.end(), std::int64_t(0));
   std::vector<EllrTLaunch> result;
   for (const int lanes_per_row : {1, 2, 4, 8, 16, 32}) {

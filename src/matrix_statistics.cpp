@@ -6,6 +6,9 @@
 namespace Filigree {
 
 int MatrixStatistics::best_block_size(int most, std::int64_t multiple) const {
+  if (most < 1 || most > largest_block)
+    Impl::fail<std::invalid_argument>("Filigree::MatrixStatistics::best_block_size: most is ", most,
+                                      "; it must be 1 to ", largest_block, ".");
   const auto fill = [&](int b) { return multiple % b == 0 ? block_fill[static_cast<std::size_t>(b)] : 0; };
   double fullest = 0.7;
   for (int b = 2; b <= most; ++b)
@@ -16,6 +19,16 @@ int MatrixStatistics::best_block_size(int most, std::int64_t multiple) const {
 }
 
 namespace Impl {
+
+void check_statistics_arguments(double cache_bytes, int block_size) {
+  const char* function = "Filigree::matrix_statistics";
+  if (!(cache_bytes >= 0))
+    fail<std::invalid_argument>(function, ": cache_bytes is ", cache_bytes,
+                                "; it must be the size of a cache, at least 0.");
+  if (block_size < 0 || block_size > MatrixStatistics::largest_block)
+    fail<std::invalid_argument>(function, ": block_size is ", block_size, "; it must be 1 to ",
+                                MatrixStatistics::largest_block, ", or 0 to derive it from the matrix.");
+}
 
 std::int64_t sampled_diagonals(const std::int64_t* coordinates, std::int64_t samples, std::int64_t b) {
   // Diagonals are told apart by a 16-bit hash of their offsets. Sorting the offsets would take longer than a

@@ -10,11 +10,20 @@ const FormatPrediction& Selection::pick() const {
   for (const FormatPrediction& one : formats)
     if (one.name == picked) return one;
   throw std::logic_error(
-      "Filigree::Selection::pick: no format was picked; predict_formats() and optimize() pick one.");
+      "Filigree::Selection::pick: no format was picked. predict_formats() and optimize() pick one unless all "
+      "are refused; explain() then gives the reasons.");
 }
 
 std::string Selection::explain() const {
   std::ostringstream out;
+  if (!has_model) out << "The byte model is not fitted to this device. All formats were timed instead.\n";
+  // Writes milliseconds in a column; "-" if the seconds are not known.
+  const auto write_ms = [&](int width, int digits, double seconds) {
+    if (std::isnan(seconds))
+      out << std::setw(width) << "-";
+    else
+      out << std::setprecision(digits) << std::setw(width) << 1e3 * seconds;
+  };
   out << std::left << std::setw(28) << "format" << std::right << std::setw(12) << "stores MB" << std::setw(14)
       << "predicted ms" << std::setw(15) << "conversion ms" << std::setw(12) << "all ms"
       << (timed ? "   measured ms" : "") << '\n'
@@ -22,10 +31,15 @@ std::string Selection::explain() const {
   for (const FormatPrediction& one : formats) {
     const std::string name = one.name + (one.block_size > 1 ? " b=" + std::to_string(one.block_size) : "");
     out << std::left << std::setw(28) << name << std::right << std::setprecision(2) << std::setw(12)
-        << 1e-6 * one.prediction.storage_bytes << std::setprecision(4) << std::setw(14)
-        << 1e3 * one.prediction.seconds << std::setw(15) << 1e3 * one.prediction.conversion_seconds
-        << std::setprecision(2) << std::setw(12) << 1e3 * one.total_seconds << std::setprecision(4);
-    if (one.measured_seconds > 0) out << std::setw(14) << 1e3 * one.measured_seconds;
+        << 1e-6 * one.prediction.storage_bytes;
+    write_ms(14, 4, one.prediction.seconds);
+    write_ms(15, 4,
+             one.measured_conversion_seconds > 0 ? one.measured_conversion_seconds
+                                                 : one.prediction.conversion_seconds);
+    write_ms(12, 2, one.total_seconds);
+    if (one.measured_seconds > 0) write_ms(14, 4, one.measured_seconds);
+    if (one.shares_crs) out << "  shares the CRS matrix";
+    if (one.copies_crs) out << "  copies the CRS matrix";
     if (!one.refusal.empty()) out << "  " << one.refusal;
     out << '\n';
   }
@@ -43,12 +57,17 @@ std::string Selection::explain() const {
     out << (measured ? "the fastest of all timed formats, " : "predicted to be the fastest format, ");
   out << std::setprecision(4) << 1e3 * (measured ? best.measured_seconds : best.prediction.seconds)
       << " ms per product.\n";
+  if (best.shares_crs) out << "It shares the CRS matrix, and refill() writes the new values there.\n";
+  if (best.copies_crs)
+    out << "It is a copy of the CRS matrix and takes " << std::setprecision(2)
+        << 1e-6 * best.prediction.storage_bytes
+        << " MB more. With options.share_crs it would share the CRS matrix.\n";
   return out.str();
 }
 
 namespace Impl {
 
-void check_optimize_options(const OptimizeOptions& options) {
+void check_optimize_options(const OptimizeOptions& options, bool can_share) {
   const char* function = "Filigree::optimize";
   if (!(options.products >= 0))
     fail<std::invalid_argument>(function, ": options.products is ", options.products,
@@ -62,13 +81,18 @@ void check_optimize_options(const OptimizeOptions& options) {
       fail<std::invalid_argument>(function, ": options.", name, " is ", value, "; it must be at least 0.");
   };
   check_not_negative("most_bytes", options.most_bytes);
-  check_not_negative("max_storage_ratio", options.max_storage_ratio);
   check_not_negative("speed.read_bandwidth", options.speed.read_bandwidth);
+  check_convert_options(function, options);
+  if (options.share_crs && !can_share)
+    fail<std::invalid_argument>(function,
+                                ": options.share_crs is true, but the CRS matrix is unmanaged, or its "
+                                "values or columns are const; without share_crs it is copied.");
 }
 
-double total_seconds(const OptimizeOptions& options, const Prediction& prediction, double product_seconds) {
-  if (std::isinf(options.products)) return product_seconds;
-  return prediction.conversion_seconds + options.products * product_seconds;
+double total_seconds(const OptimizeOptions& options, double conversion_seconds, double product_seconds) {
+  // Not 0 * infinity if the format cannot hold the matrix.
+  if (std::isinf(options.products) || std::isinf(product_seconds)) return product_seconds;
+  return conversion_seconds + options.products * product_seconds;
 }
 
 bool is_refused(const OptimizeOptions& options, double storage_bytes, FormatPrediction& format,
@@ -82,7 +106,8 @@ bool is_refused(const OptimizeOptions& options, double storage_bytes, FormatPred
   if (storage_bytes <= 1.1 * predicted) return false;
   format.prediction.seconds *= storage_bytes / std::max(predicted, 1.0);
   format.prediction.storage_bytes = storage_bytes;
-  format.total_seconds = total_seconds(options, format.prediction, format.prediction.seconds);
+  format.total_seconds =
+      total_seconds(options, format.prediction.conversion_seconds, format.prediction.seconds);
   const bool is_worse =
       std::any_of(selection.formats.begin(), selection.formats.end(), [&](const FormatPrediction& other) {
         return other.refusal.empty() && &other != &format && other.total_seconds < format.total_seconds;
@@ -94,7 +119,7 @@ bool is_refused(const OptimizeOptions& options, double storage_bytes, FormatPred
 void rank_formats(const OptimizeOptions& options, Selection& selection) {
   for (FormatPrediction& one : selection.formats) {
     const double bytes = one.prediction.storage_bytes;
-    one.total_seconds = total_seconds(options, one.prediction, one.prediction.seconds);
+    one.total_seconds = total_seconds(options, one.prediction.conversion_seconds, one.prediction.seconds);
     if (one.shares_crs || !one.refusal.empty()) continue;
     std::ostringstream why;
     why << std::fixed << std::setprecision(2);
@@ -108,12 +133,35 @@ void rank_formats(const OptimizeOptions& options, Selection& selection) {
       why << "stores more than the " << std::setprecision(0) << options.most_bytes << " bytes allowed";
     one.refusal = why.str();
   }
-  std::stable_sort(selection.formats.begin(), selection.formats.end(),
-                   [](const FormatPrediction& p, const FormatPrediction& q) {
-                     if (p.refusal.empty() != q.refusal.empty()) return p.refusal.empty();
-                     return p.total_seconds < q.total_seconds;
-                   });
-  selection.picked = selection.formats.front().name;
+  sort_formats(selection);
+  if (selection.has_model) return;
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  for (FormatPrediction& one : selection.formats)
+    one.total_seconds = one.prediction.seconds = one.prediction.conversion_seconds = unknown;
+}
+
+void sort_formats(Selection& selection) {
+  auto& formats = selection.formats;
+  const auto refused = std::stable_partition(formats.begin(), formats.end(),
+                                             [](const FormatPrediction& one) { return one.refusal.empty(); });
+  const auto is_faster = [](const FormatPrediction& p, const FormatPrediction& q) {
+    return p.total_seconds < q.total_seconds;
+  };
+  std::stable_sort(formats.begin(), refused, is_faster);
+  // Without a model the times of refused formats are not known.
+  if (selection.has_model) std::stable_sort(refused, formats.end(), is_faster);
+  selection.picked = refused == formats.begin() ? "" : formats.front().name;
+}
+
+void fail_without_format(const OptimizeOptions& options, const Selection& selection) {
+  std::string why;
+  for (const FormatPrediction& one : selection.formats)
+    if (one.name == "crs") why = one.refusal;
+  fail<std::length_error>("Filigree::optimize: all formats were refused. A copy of the CRS matrix takes ",
+                          selection.crs_bytes, " bytes, options.most_bytes is ", options.most_bytes,
+                          ", and options.max_storage_ratio is ", options.max_storage_ratio,
+                          ". It was refused because: ", why,
+                          ". With options.share_crs the result can share the CRS matrix.");
 }
 
 }  // namespace Impl

@@ -101,6 +101,7 @@ convert(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>
       Kokkos::SpaceAccessibility<ExecutionSpace, typename Result::memory_space>::accessible,
       "Filigree::convert: the execution space must be able to access the memory of the CRS matrix.");
   Impl::ScopedRegion region(Impl::label("convert", MatrixTraits<Result>::name()));
+  Impl::check_convert_options("Filigree::convert", options);
   Impl::check_crs(exec, "Filigree::convert", crs, options.check_input);
   Result result;
   Impl::convert_from_crs(exec, crs, options, result);

@@ -5,6 +5,7 @@
 
 #include "products/candidates.hpp"
 #include "products/peers.hpp"
+#include "support/read_bandwidth.hpp"
 
 namespace FiligreePerf {
 
@@ -61,12 +62,13 @@ Candidate make_auto(const std::shared_ptr<SpmvProblem<Scalar>>& problem, bool ti
   using execution_space = typename SpmvProblem<Scalar>::execution_space;
   Candidate candidate;
   candidate.name = candidate.format = "auto";
-  const auto A = Filigree::optimize(problem->crs);
+  const auto options = optimize_options(execution_space());
+  const auto A = Filigree::optimize(problem->crs, options);
   candidate.picked = A.selection().picked;
   candidate.predicted_seconds = A.selection().pick().prediction.seconds;
   if (time_conversions) {
     candidate.conversion_seconds =
-        conversion_seconds<execution_space>([&]() { return Filigree::optimize(problem->crs); });
+        conversion_seconds<execution_space>([&]() { return Filigree::optimize(problem->crs, options); });
     candidate.refill_seconds = refill_seconds<execution_space>(A, problem->crs);
   }
   candidate.product = [problem, A]() {

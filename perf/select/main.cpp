@@ -17,6 +17,7 @@
 #include "products/candidates.hpp"
 #include "support/command_line.hpp"
 #include "support/named_matrix.hpp"
+#include "support/read_bandwidth.hpp"
 
 namespace FiligreePerf {
 namespace {
@@ -73,7 +74,7 @@ void measure(const Options& options, const NamedMatrix<Crs>& matrix, Results& re
   if (crs.nnz() == 0) throw std::invalid_argument("the matrix has no entries.");
   Progress progress("measuring " + matrix.name);
 
-  Filigree::OptimizeOptions unchecked;
+  Filigree::OptimizeOptions unchecked = optimize_options(exec);
   unchecked.check_input = false;
   const Filigree::Selection selection = Filigree::predict_formats(exec, crs, unchecked);
   std::map<std::string, double> predicted;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <filigree/tune/device_speed.hpp>
+#include <filigree/tune/selection.hpp>
 
 #include "support/timer.hpp"
 
@@ -9,12 +9,23 @@ namespace FiligreePerf {
 
 /// Bytes per second that an execution space reads from memory. The programs divide the bandwidth of a product
 /// by it. It is the median over reads of 1 GiB on a GPU and of 512 MiB on a host, each timed like a product.
-/// The byte model uses another figure (see docs/performance.md, "Cost of measuring the read bandwidth").
+/// The byte model uses another figure (see docs/performance.md, "Bandwidth for the byte model").
 template <class ExecutionSpace>
 double read_bandwidth(const ExecutionSpace& exec) {
   const std::int64_t bytes = std::int64_t(Filigree::Impl::runs_on_gpu_v<ExecutionSpace> ? 1024 : 512) << 20;
   return Filigree::measure_read_bandwidth(exec, bytes,
                                           [&](const auto& read) { return median_seconds(exec, read); });
+}
+
+/// The options of optimize() for programs that compare predicted and measured times. For a host they have its
+/// measured bandwidth, because the byte model otherwise assumes one. Measures once per process.
+template <class ExecutionSpace>
+Filigree::OptimizeOptions optimize_options(const ExecutionSpace& exec) {
+  static const double measured =
+      Filigree::Impl::runs_on_gpu_v<ExecutionSpace> ? 0 : Filigree::measure_read_bandwidth(exec);
+  Filigree::OptimizeOptions options;
+  options.speed.read_bandwidth = measured;
+  return options;
 }
 
 }  // namespace FiligreePerf

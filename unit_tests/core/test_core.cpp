@@ -36,6 +36,19 @@ static_assert(is_transpose(Filigree::Mode::ConjugateTranspose) &&
                   is_conjugate(Filigree::Mode::ConjugateTranspose),
               "");
 
+TEST(Error, TellsMemoryErrorsFromOthers) {
+  EXPECT_TRUE(is_out_of_memory(std::bad_alloc()));
+  EXPECT_FALSE(is_out_of_memory(std::runtime_error("cudaErrorIllegalAddress")));
+  EXPECT_FALSE(is_out_of_memory(std::length_error("too long")));
+  try {
+    const Kokkos::View<double*> view(Kokkos::view_alloc("large", Kokkos::WithoutInitializing), std::size_t(1)
+                                                                                                   << 50);
+    FAIL() << "it was allocated";
+  } catch (const std::exception& error) {
+    EXPECT_TRUE(is_out_of_memory(error)) << error.what();
+  }
+}
+
 TEST(Scalar, ConvertsAndWidens) {
   EXPECT_EQ(widen<Cd>(Cf(1.5f, -2.5f)), Cd(1.5, -2.5));
   EXPECT_EQ(convert_scalar<Cf>(Cd(1.5, -2.5)), Cf(1.5f, -2.5f));

@@ -3,6 +3,7 @@
 // Tests of convert, to_crs and refill for every format, and of the errors that they throw.
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 #include "../support/errors.hpp"
 #include "../support/formats.hpp"
@@ -334,6 +335,21 @@ TYPED_TEST(Convert, NeverRefusesSmallResults) {
   EXPECT_EQ(host_matrix(Filigree::to_crs(TypeParam::convert_with(device_crs(host), options))), host);
 }
 
+TYPED_TEST(Convert, RefusesStorageRatiosThatAreOutOfRange) {
+  const auto crs = device_crs(HostMatrix<double>(3, 3));
+  auto options = typename TypeParam::Options();
+  for (const double ratio : {-1.0, -1e-300, std::numeric_limits<double>::quiet_NaN()}) {
+    options.max_storage_ratio = ratio;
+    EXPECT_TRUE(holds(message<std::invalid_argument>([&]() { TypeParam::convert_with(crs, options); }),
+                      {"Filigree::convert", "max_storage_ratio is " + std::string(ratio < 0 ? "-1" : "nan"),
+                       "at least 0"}));
+  }
+  for (const double ratio : {0.0, std::numeric_limits<double>::infinity()}) {
+    options.max_storage_ratio = ratio;
+    EXPECT_EQ(message<std::exception>([&]() { TypeParam::convert_with(crs, options); }), "nothing");
+  }
+}
+
 /// The text of the error that a conversion with invalid options throws.
 template <template <class, class, class, class, class> class Format, class Options>
 std::string refused_options(const Options& options) {
@@ -380,9 +396,19 @@ TEST(ConvertOptions, RefuseInvalidValues) {
   hyb.width_rule = Filigree::HybridWidth::given;
   hyb.width = -1;
   EXPECT_TRUE(holds(refused_options<Filigree::HybMatrix>(hyb), {"convert<HybMatrix>", "width is -1"}));
+  hyb.width_rule = static_cast<Filigree::HybridWidth>(9);
+  EXPECT_TRUE(
+      holds(refused_options<Filigree::HybMatrix>(hyb), {"convert<HybMatrix>", "HybridWidth(9)", "given"}));
   Filigree::HecOptions hec;
   hec.long_row = -5;
   EXPECT_TRUE(holds(refused_options<Filigree::HecMatrix>(hec), {"convert<HecMatrix>", "long_row is -5"}));
+  hec = {};
+  hec.width_rule = static_cast<Filigree::HybridWidth>(-1);
+  EXPECT_TRUE(holds(refused_options<Filigree::HecMatrix>(hec), {"convert<HecMatrix>", "HybridWidth(-1)"}));
+  Filigree::WrappedCrsOptions crs;
+  crs.kernel = static_cast<Filigree::CrsKernel>(9);
+  EXPECT_TRUE(holds(refused_options<Filigree::WrappedCrsMatrix>(crs),
+                    {"convert<WrappedCrsMatrix>", "CrsKernel(9)", "lanes or balanced"}));
 }
 
 TYPED_TEST(Convert, RefillRefusesOtherPatterns) {

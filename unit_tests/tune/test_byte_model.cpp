@@ -223,6 +223,18 @@ TEST(ByteModel, CountsTheBlocksOfBsr) {
   }
 }
 
+TEST(ByteModel, RefusesUnknownEnumerators) {
+  const ByteModel model = model_of(grid(4, 1), h200());
+  Filigree::HybOptions hyb;
+  hyb.width_rule = static_cast<Filigree::HybridWidth>(9);
+  EXPECT_TRUE(holds(message<std::invalid_argument>([&]() { model.predict(hyb); }),
+                    {"Filigree::ByteModel::predict", "HybridWidth(9)"}));
+  Filigree::WrappedCrsOptions crs;
+  crs.kernel = static_cast<Filigree::CrsKernel>(9);
+  EXPECT_TRUE(holds(message<std::invalid_argument>([&]() { model.predict(crs); }),
+                    {"Filigree::ByteModel::predict", "CrsKernel(9)"}));
+}
+
 TEST(ByteModel, RefusesBlockSizesThatAFormatDoesNotHave) {
   const ByteModel model = model_of(grid(4, 9), h200());
   EXPECT_EQ(model.statistics().best_block_size(), 9);

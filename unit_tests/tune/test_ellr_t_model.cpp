@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "../support/errors.hpp"
 #include "filigree/io/matrix_market.hpp"
 #include "filigree/tune/ellr_t_model.hpp"
 
@@ -14,6 +15,8 @@ namespace {
 using Filigree::EllrTLaunch;
 using Filigree::EllrTModel;
 using Filigree::GpuShape;
+using FiligreeTest::holds;
+using FiligreeTest::message;
 using Lengths = std::vector<std::int64_t>;
 
 /// The GPU of the paper: 30 multiprocessors with at most 1024 lanes in at most 8 teams of at most 512 lanes.
@@ -77,6 +80,13 @@ TEST(EllrTModel, RefusesAnImpossibleGpu) {
   for (const GpuShape& gpu : {GpuShape{0, 32, 512, 1024, 8}, GpuShape{30, 64, 512, 1024, 8},
                               GpuShape{30, 32, 64, 1024, 8}, GpuShape{30, 32, 512, 1024, 0}})
     EXPECT_THROW(Filigree::ellr_t_costs(EllrTModel::half_warps, {1, 2}, gpu), std::invalid_argument);
+}
+
+TEST(EllrTModel, RefusesAnUnknownModel) {
+  EXPECT_TRUE(holds(message<std::invalid_argument>([&]() {
+                      Filigree::pick_ellr_t(static_cast<EllrTModel>(9), {1, 2}, GpuShape{132});
+                    }),
+                    {"Filigree::ellr_t_costs", "EllrTModel(9)", "half_warps or sectors"}));
 }
 
 TEST(EllrTModel, SectorsGivesShortRowsOfALargeMatrixOneLaneEach) {

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <string>
 #include <vector>
 
+#include "../support/errors.hpp"
 #include "../support/host_matrix.hpp"
 #include "filigree/grid/stencil_problem.hpp"
 #include "filigree/tune/matrix_statistics.hpp"
@@ -57,6 +60,25 @@ TEST(MatrixStatistics, CountsRowsBeyondTheLastCountedLengthWithIt) {
   EXPECT_EQ(s.rows_reaching[1024], 2);
   EXPECT_EQ(s.rows_reaching[1025], 0);
   EXPECT_EQ(s.row_quartiles[2], 1024);
+}
+
+TEST(MatrixStatistics, RefusesArgumentsThatAreOutOfRange) {
+  for (const auto& crs : {with_lengths({1, 2}), with_lengths({})}) {
+    for (const int b : {-1, 17, 1 << 30}) {
+      EXPECT_TRUE(holds(message<std::invalid_argument>([&]() { statistics(crs, cache, b); }),
+                        {"Filigree::matrix_statistics", "block_size is " + std::to_string(b), "1 to 16"}));
+    }
+    for (const double bytes : {-1.0, std::numeric_limits<double>::quiet_NaN()}) {
+      EXPECT_TRUE(
+          holds(message<std::invalid_argument>([&]() { statistics(crs, bytes); }), {"cache_bytes is"}));
+    }
+    const MatrixStatistics s = statistics(crs, cache, 16);
+    EXPECT_GE(s.best_block_size(16), 1);
+    for (const int most : {-1, 0, 17, 1 << 30}) {
+      EXPECT_TRUE(holds(message<std::invalid_argument>([&]() { s.best_block_size(most); }),
+                        {"best_block_size", "most is " + std::to_string(most), "1 to 16"}));
+    }
+  }
 }
 
 TEST(MatrixStatistics, CountsTheStepsOfTheLongestRowOfEachGroup) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <set>
 #include <string>
@@ -62,10 +63,10 @@ OptimizeOptions anything() {
 using Any = Filigree::AnyMatrix<double, int, Device, void, int>;
 
 /// The matrix in the variant of that name.
-Any in_format(const Crs<double>& crs, const std::string& name, int block_size = 1) {
+Any in_format(const Crs<double>& crs, const std::string& name, int block_size = 1, bool share_crs = false) {
   return {{},
           Filigree::Impl::convert_by_name(ExecutionSpace(), crs, name, block_size,
-                                          std::numeric_limits<double>::max()),
+                                          std::numeric_limits<double>::max(), share_crs),
           crs.nnz()};
 }
 
@@ -207,6 +208,7 @@ TEST(Optimize, KeepsCrsForFewProducts) {
   const auto crs = grid(30, 3);
   OptimizeOptions few = on_h200();
   few.products = 1;
+  few.share_crs = true;
   const auto A = Filigree::optimize(crs, few);
   EXPECT_TRUE(A.selection().pick().shares_crs) << A.explain();
   EXPECT_EQ(A.selection().pick().prediction.conversion_seconds, 0);
@@ -229,6 +231,7 @@ TEST(Optimize, KeepsToItsLimits) {
   EXPECT_LE(static_cast<double>(A.storage_bytes()), 1.5 * Filigree::Impl::crs_bytes(crs));
   OptimizeOptions nothing = on_h200();
   nothing.most_bytes = 0;
+  nothing.share_crs = true;
   EXPECT_TRUE(Filigree::optimize(crs, nothing).selection().pick().shares_crs);
 }
 
@@ -304,6 +307,7 @@ TEST(Optimize, ConvertsNothingForTheBalancedKernel) {
     host.rows[3].push_back({k, 1.0});
   OptimizeOptions few = on_h200();
   few.products = 3;
+  few.share_crs = true;
   EXPECT_EQ(Filigree::optimize(device_crs(host), few).selection().picked, "crs_balanced");
 }
 
@@ -320,6 +324,7 @@ TEST(Optimize, TriesTheNextFormatIfAMatrixIsTooLarge) {
     OptimizeOptions options = on_h200();
     options.products = 1e6;
     options.most_bytes = most;
+    options.share_crs = true;
     const auto A = Filigree::optimize(crs, options);
     EXPECT_LE(A.selection().pick().shares_crs ? 0 : static_cast<double>(A.storage_bytes()), most);
   }
@@ -353,6 +358,220 @@ TEST(Optimize, TriesTheNextFormatIfAMatrixStoresMoreThanPredicted) {
   };
   EXPECT_TRUE(holds(refusal(1.2), {"times the", "max_storage_ratio allows 1.2"}));
   EXPECT_EQ(refusal(10), "stores more than predicted, and another format is better");
+}
+
+TEST(Optimize, OrdersFormatsForNoProductsAtAll) {
+  OptimizeOptions options = on_h200();
+  options.products = 0;
+  // BSR and blocked ELL cannot have this block size.
+  options.block_size = 11;
+  for (const auto& one : Filigree::predict_formats(grid(6, 1), options).formats)
+    EXPECT_FALSE(std::isnan(one.total_seconds)) << one.name;
+}
+
+/// Options with which the memory is so slow that bytes decide.
+OptimizeOptions bytes_decide() {
+  OptimizeOptions options = on_h200();
+  options.products = 1e9;
+  options.speed.read_bandwidth = 1e11;
+  return options;
+}
+
+TEST(Optimize, WeighsTheCopyOfTheCrsMatrix) {
+  const auto crs = device_crs(random_rows(20000, 20000, 12));
+  const double bytes = Filigree::Impl::crs_bytes(crs);
+  OptimizeOptions options = on_h200();
+  const auto is_refused = [&](double most_bytes, double ratio) {
+    options.most_bytes = most_bytes;
+    options.max_storage_ratio = ratio;
+    for (const auto& one : Filigree::predict_formats(crs, options).formats)
+      if (one.name == "crs") {
+        EXPECT_EQ(one.copies_crs, !options.share_crs);
+        EXPECT_EQ(one.shares_crs, options.share_crs);
+        EXPECT_EQ(one.prediction.storage_bytes, bytes);
+        // The copy reads and writes the matrix.
+        EXPECT_EQ(one.prediction.conversion_seconds >= 2 * bytes / options.speed.read_bandwidth,
+                  !options.share_crs);
+        return !one.refusal.empty();
+      }
+    return false;
+  };
+  EXPECT_FALSE(is_refused(bytes, 1));
+  EXPECT_TRUE(is_refused(bytes - 1, 1));
+  EXPECT_TRUE(is_refused(bytes, 0.99));
+  options.most_bytes = 100;
+  EXPECT_TRUE(holds(message<std::length_error>([&]() { Filigree::optimize(crs, options); }),
+                    {"Filigree::optimize", "most_bytes is 100", "share_crs"}));
+  EXPECT_EQ(Filigree::predict_formats(crs, options).picked, "");
+  options.share_crs = true;
+  EXPECT_FALSE(is_refused(0, 0));
+  EXPECT_TRUE(Filigree::optimize(crs, options).selection().pick().shares_crs);
+}
+
+TEST(Optimize, CopiesTheCrsMatrixUnlessItMayShareIt) {
+  // One row has a third of the entries, so that the balanced kernel is picked.
+  HostMatrix<double> host = random_rows(20000, 20000, 4);
+  for (std::int64_t k = 0; k < 20000; ++k)
+    host.rows[3].push_back({k, 1.0});
+  const auto other = with_new_values(host, 8);
+  for (const bool share : {false, true}) {
+    const auto crs = device_crs(host);
+    OptimizeOptions options = on_h200();
+    options.share_crs = share;
+    options.max_storage_ratio = 1.2;
+    const auto A = Filigree::optimize(crs, options);
+    ASSERT_EQ(A.selection().picked, "crs_balanced");
+    EXPECT_TRUE(holds(A.explain(), {share ? "It shares the CRS matrix" : "It is a copy of the CRS matrix"}));
+    Filigree::refill(A, device_crs(other));
+    EXPECT_TRUE((multiplies<Layout>(A, other, Product<double>{})));
+    EXPECT_EQ(host_matrix(crs), share ? other : host);
+  }
+}
+
+TEST(Optimize, TakesConstAndUnmanagedMatrices) {
+  const auto host = random_rows(300, 200, 12);
+  const auto crs = device_crs(host);
+  using ConstCrs =
+      KokkosSparse::CrsMatrix<const double, const int, Device, Kokkos::MemoryTraits<Kokkos::Unmanaged>, int>;
+  const ConstCrs view("view", crs.numRows(), crs.numCols(), crs.nnz(), crs.values, crs.graph.row_map,
+                      crs.graph.entries);
+  OptimizeOptions options = on_h200();
+  for (const double products : {1.0, 1e9}) {
+    options.products = products;
+    const auto A = Filigree::optimize(view, options);
+    EXPECT_TRUE((multiplies<Layout>(A, host, Product<double>{}))) << A.selection().picked;
+  }
+  options.share_crs = true;
+  EXPECT_TRUE(holds(message<std::invalid_argument>([&]() { Filigree::optimize(view, options); }),
+                    {"Filigree::optimize", "share_crs", "unmanaged", "const"}));
+}
+
+TEST(Optimize, TimesAllFormatsOnADeviceWithoutAModel) {
+  const auto host = random_rows(300, 300, 9);
+  const auto crs = device_crs(host);
+  OptimizeOptions options;
+  options.speed.has_model = false;
+  const auto A = Filigree::optimize(crs, options);
+  const Selection& found = A.selection();
+  EXPECT_FALSE(found.has_model);
+  EXPECT_TRUE(found.timed);
+  double least = std::numeric_limits<double>::max();
+  for (const auto& one : found.formats) {
+    EXPECT_TRUE(std::isnan(one.prediction.seconds)) << one.name;
+    EXPECT_TRUE(std::isnan(one.prediction.conversion_seconds)) << one.name;
+    EXPECT_EQ(one.measured_seconds > 0, one.refusal.empty()) << one.name << ": " << one.refusal;
+    EXPECT_EQ(one.measured_conversion_seconds > 0, one.refusal.empty()) << one.name;
+    if (one.refusal.empty()) least = std::min(least, one.total_seconds);
+  }
+  EXPECT_EQ(found.formats.size(), all_names(crs).size());
+  EXPECT_EQ(found.pick().total_seconds, least);
+  EXPECT_EQ(found.formats.front().name, found.picked);
+  EXPECT_TRUE(holds(A.explain(), {"The byte model is not fitted to this device", "measured ms",
+                                  "took the least time of all timed formats"}));
+  EXPECT_TRUE((multiplies<Layout>(A, host, Product<double>{}))) << found.picked;
+
+  options.most_bytes = 0.9 * Filigree::Impl::crs_bytes(crs);
+  const Selection limited = Filigree::predict_formats(crs, options);
+  EXPECT_FALSE(limited.has_model);
+  for (const auto& one : limited.formats)
+    EXPECT_TRUE(!one.refusal.empty() || one.measured_seconds > 0) << one.name;
+  options.most_bytes = 0;
+  EXPECT_EQ(Filigree::predict_formats(crs, options).picked, "");
+  EXPECT_TRUE(
+      holds(message<std::length_error>([&]() { Filigree::optimize(crs, options); }), {"most_bytes is 0"}));
+}
+
+/// Makes each kernel of the conversion to CDS throw, as Kokkos does if the device has an error.
+class CdsConversionThrows {
+ public:
+  explicit CdsConversionThrows(const std::function<void()>& fail) {
+    action() = fail;
+    Kokkos::Tools::Experimental::set_begin_parallel_for_callback(begin_kernel);
+  }
+  ~CdsConversionThrows() { Kokkos::Tools::Experimental::set_begin_parallel_for_callback(nullptr); }
+
+ private:
+  static std::function<void()>& action() {
+    static std::function<void()> stored;
+    return stored;
+  }
+  static void begin_kernel(const char* name, const std::uint32_t, std::uint64_t*) {
+    // Not the kernels that initialise Views: Kokkos itself does not free a View whose initialisation throws.
+    const std::string kernel = name;
+    if (kernel.find("Filigree::") == 0 && kernel.find("[cds]") != std::string::npos) action()();
+  }
+};
+
+TEST(Optimize, LetsErrorsThatAreNotAboutSizePass) {
+  const auto crs = grid(12, 3);
+  const auto before = host_matrix(crs);
+  // The first run also allocates what Kokkos keeps.
+  ASSERT_EQ(Filigree::optimize(crs, bytes_decide()).selection().picked, "cds");
+  Kokkos::fence();
+  const KokkosRecorder recorder;
+  const auto run = [&]() { Filigree::optimize(crs, bytes_decide()); };
+  {
+    const CdsConversionThrows fails([]() { throw std::runtime_error("cudaErrorIllegalAddress"); });
+    EXPECT_EQ(message<std::runtime_error>(run), "cudaErrorIllegalAddress");
+  }
+  {
+    const CdsConversionThrows fails([]() { throw std::invalid_argument("wrong"); });
+    EXPECT_EQ(message<std::invalid_argument>(run), "wrong");
+  }
+  EXPECT_EQ(recorder.events().live_bytes, 0);
+  EXPECT_EQ(recorder.events().open_regions, 0);
+  EXPECT_EQ(host_matrix(crs), before);
+}
+
+TEST(Optimize, TriesTheNextFormatIfThereIsNoMemory) {
+  const auto host = host_matrix(grid(12, 3));
+  const auto crs = device_crs(host);
+  for (const bool throws_bad_alloc : {false, true}) {
+    const CdsConversionThrows fails([&]() {
+      if (throws_bad_alloc) throw std::bad_alloc();
+      throw std::runtime_error("Kokkos ERROR: Cuda memory space failed to allocate 1 GiB.");
+    });
+    const auto A = Filigree::optimize(crs, bytes_decide());
+    EXPECT_NE(A.selection().picked, "cds");
+    EXPECT_FALSE(A.selection().formats.front().refusal.empty());
+    EXPECT_TRUE((multiplies<Layout>(A, host, Product<double>{})));
+  }
+}
+
+TEST(AnyMatrix, SharesNothingWithTheCrsMatrix) {
+  const auto host = random_rows(200, 150, 20);
+  const auto other = with_new_values(host, 8);
+  const auto third = with_new_values(host, 9);
+  for (const std::string& name : all_names(device_crs(host))) {
+    SCOPED_TRACE(name);
+    const auto crs = device_crs(host);
+    const Any A = in_format(crs, name, 2);
+    Filigree::refill(A, device_crs(other));
+    EXPECT_EQ(host_matrix(crs), host);
+    const auto back = Filigree::to_crs(A);
+    Filigree::refill(A, device_crs(third));
+    EXPECT_EQ(canonical(host_matrix(back)), canonical(other));
+    // Changes of the CRS matrix do not change A.
+    Kokkos::deep_copy(crs.values, 7.0);
+    Kokkos::deep_copy(crs.graph.entries, 0);
+    EXPECT_TRUE((multiplies<Layout>(A, third, Product<double>{})));
+  }
+}
+
+TEST(AnyMatrix, SharesTheCrsMatrixOnRequest) {
+  const auto host = random_rows(200, 150, 20);
+  const auto other = with_new_values(host, 8);
+  int sharing = 0;
+  for (const std::string& name : all_names(device_crs(host))) {
+    const auto crs = device_crs(host);
+    const Any A = in_format(crs, name, 2, true);
+    if (!shares_crs(A)) continue;
+    ++sharing;
+    Filigree::refill(A, device_crs(other));
+    EXPECT_EQ(host_matrix(crs), other) << name;
+    EXPECT_TRUE((multiplies<Layout>(A, other, Product<double>{}))) << name;
+  }
+  EXPECT_EQ(sharing, 8);
 }
 
 TEST(AnyMatrix, HoldsEveryFormat) {
@@ -473,16 +692,50 @@ TEST(Optimize, RefusesOptionsThatAreOutOfRange) {
   options = on_h200();
   options.speed.read_bandwidth = -1;
   EXPECT_TRUE(holds(refusal(options), {"speed.read_bandwidth is -1", "at least 0"}));
+  for (const double ratio : {-1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    options = on_h200();
+    options.max_storage_ratio = ratio;
+    EXPECT_TRUE(holds(refusal(options), {"Filigree::optimize", ratio < 0 ? "max_storage_ratio is -1"
+                                                                         : "max_storage_ratio is "
+                                                                           "nan"}));
+  }
   const auto wrong = crs_of_lists<Crs<double>>(2, 2, {0, 1, 2}, {0, 7}, std::vector<double>{1, 1});
   EXPECT_TRUE(holds(message<std::invalid_argument>([&]() { Filigree::optimize(wrong, on_h200()); }),
                     {"Filigree::optimize", "row 1", "column 7"}));
 }
 
-TEST(DeviceSpeed, IsMeasuredOnce) {
-  const auto& speed = Filigree::device_speed(ExecutionSpace());
-  EXPECT_GT(speed.read_bandwidth, 1e8);
-  EXPECT_EQ(&speed, &Filigree::device_speed(ExecutionSpace()));
+TEST(DeviceSpeed, IsNotMeasured) {
+  Kokkos::fence();
+  const KokkosRecorder recorder;
+  const auto speed = Filigree::device_speed(ExecutionSpace());
+  EXPECT_EQ(Filigree::device_speed(ExecutionSpace()).read_bandwidth, speed.read_bandwidth);
+  EXPECT_TRUE(recorder.events().kernels.empty());
+  EXPECT_TRUE(recorder.events().fences.empty());
+  EXPECT_TRUE(recorder.events().allocations.empty());
+  EXPECT_TRUE(speed.has_model);
+  EXPECT_GT(speed.read_bandwidth, 1e9);
   EXPECT_EQ(speed.gpu.multiprocessors > 0, Filigree::Impl::runs_on_gpu_v<ExecutionSpace>);
+}
+
+TEST(DeviceSpeed, IsMeasuredOnRequest) {
+  const double measured = Filigree::measure_read_bandwidth(ExecutionSpace());
+  EXPECT_GT(measured, 1e8);
+  // On a GPU the properties must tell about the same.
+  if (Filigree::Impl::runs_on_gpu_v<ExecutionSpace>) {
+    EXPECT_NEAR(Filigree::device_speed(ExecutionSpace()).read_bandwidth, measured, 0.15 * measured);
+  }
+}
+
+TEST(Optimize, MeasuresNothingUnlessAsked) {
+  const auto crs = device_crs(random_rows(300, 300, 9));
+  const KokkosRecorder recorder;
+  const Selection first = Filigree::predict_formats(crs);
+  const Selection second = Filigree::predict_formats(crs);
+  for (const auto& kernel : recorder.events().kernels) {
+    EXPECT_EQ(kernel.find("read_bandwidth"), std::string::npos);
+    EXPECT_EQ(kernel.find("spmv"), std::string::npos);
+  }
+  EXPECT_EQ(first.explain(), second.explain());
 }
 
 }  // namespace

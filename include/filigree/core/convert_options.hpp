@@ -5,6 +5,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "filigree/core/error.hpp"
+
 namespace Filigree {
 
 /// The options of every conversion from CRS. The options of each format derive from it.
@@ -17,7 +19,8 @@ struct ConvertOptions {
   bool check_input = true;
   /// The largest size of the result, as a multiple of the bytes of the CRS matrix (values, entries and row
   /// map). If the result would be larger, the conversion throws std::length_error before it allocates values
-  /// and columns. A result of at most never_refused_bytes is always accepted.
+  /// and columns. A result of at most never_refused_bytes is always accepted. At least 0; infinity means no
+  /// limit. A conversion throws std::invalid_argument for other values.
   double max_storage_ratio = 3.0;
   /// A result of at most this size is accepted whatever the ratio. The padding of a tiny matrix to whole
   /// slices can exceed every ratio, but it wastes little memory.
@@ -33,6 +36,14 @@ struct NamedOptions {
 };
 
 namespace Impl {
+/// Throws std::invalid_argument if an option that all conversions have is out of range. The message begins
+/// with `function`.
+inline void check_convert_options(const char* function, const ConvertOptions& options) {
+  if (!(options.max_storage_ratio >= 0))  // also true for NaN
+    fail<std::invalid_argument>(function, ": options.max_storage_ratio is ", options.max_storage_ratio,
+                                "; it must be at least 0.");
+}
+
 /// Whether Options has the static function variants().
 template <class Options, class = void>
 constexpr bool lists_variants_v = false;

@@ -15,6 +15,8 @@ struct GpuProperties {
   int lanes_per_multiprocessor;  ///< the most that are resident at once
   int teams_per_multiprocessor;  ///< the most that are resident at once
   double last_cache_bytes;       ///< size of the L2 cache
+  /// Bytes per second that the memory can transfer, by its clock and bus width; 0 if the driver does not say.
+  double peak_bandwidth;
 };
 
 /// The properties of the device of an execution space instance. Empty if it is not a CUDA device.
@@ -24,10 +26,23 @@ std::optional<GpuProperties> gpu_properties([[maybe_unused]] const ExecutionSpac
 #if defined(KOKKOS_ENABLE_CUDA)
   if constexpr (std::is_same<ExecutionSpace, Kokkos::Cuda>::value) {
     const auto& properties = exec.cuda_device_prop();
-    result =
-        GpuProperties{properties.multiProcessorCount,        properties.warpSize,
-                      properties.maxThreadsPerBlock,         properties.maxThreadsPerMultiProcessor,
-                      properties.maxBlocksPerMultiProcessor, static_cast<double>(properties.l2CacheSize)};
+    // From CUDA 13 on, cudaDeviceProp has no clocks.
+    const auto attribute = [&](cudaDeviceAttr which) {
+      int value = 0;
+      if (cudaDeviceGetAttribute(&value, which, exec.cuda_device()) == cudaSuccess) return value;
+      static_cast<void>(cudaGetLastError());  // a later check of Kokkos must not find this error
+      return 0;
+    };
+    // Two transfers per clock. The clock is in kHz and the width in bits.
+    const double peak = 2 * 1e3 / 8 * attribute(cudaDevAttrMemoryClockRate) *
+                        static_cast<double>(attribute(cudaDevAttrGlobalMemoryBusWidth));
+    result = GpuProperties{properties.multiProcessorCount,
+                           properties.warpSize,
+                           properties.maxThreadsPerBlock,
+                           properties.maxThreadsPerMultiProcessor,
+                           properties.maxBlocksPerMultiProcessor,
+                           static_cast<double>(properties.l2CacheSize),
+                           peak};
   }
 #endif
   return result;

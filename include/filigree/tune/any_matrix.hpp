@@ -17,6 +17,20 @@ template <class Matrix>
 struct HasOwnCarry<Matrix, std::void_t<decltype(std::declval<const Matrix&>().with_own_carry())>>
     : std::true_type {};
 
+/// A copy of a CRS matrix, which may be const or unmanaged. The copies are queued on exec.
+template <class Copy, class ExecutionSpace, class Crs>
+Copy copy_of_crs(const ExecutionSpace& exec, const Crs& crs) {
+  const auto copy = [&](const char* what, const auto& view, auto result) {
+    result = allocate_view<decltype(result)>(exec, what, "crs", static_cast<std::int64_t>(view.extent(0)));
+    Kokkos::deep_copy(exec, result, view);
+    return result;
+  };
+  return Copy(label("copy", "crs"), crs.numRows(), crs.numCols(), crs.nnz(),
+              copy("values", crs.values, typename Copy::values_type::non_const_type()),
+              copy("row_map", crs.graph.row_map, typename Copy::row_map_type::non_const_type()),
+              copy("entries", crs.graph.entries, typename Copy::index_type::non_const_type()));
+}
+
 /// The std::variant of the matrices of a list of formats.
 template <class S, class O, class D, class M, class Z, class... Formats>
 auto variant_of(FormatList<Formats...>) -> std::variant<typename Formats::template matrix<S, O, D, M, Z>...>;
@@ -26,9 +40,11 @@ auto variant_of(FormatList<Formats...>) -> std::variant<typename Formats::templa
 /// A matrix of the format that optimize() picked. spmv, refill and to_crs take it like any other matrix.
 /// Copies share the Views.
 ///
-/// If the picked format is CRS or WrappedCrsMatrix, it shares the Views of the CRS matrix that it was made
-/// from. New values of the CRS matrix are then new values of this matrix, and refill writes to the CRS
-/// matrix. Some formats keep partial sums of a product in the matrix. For products on several execution space
+/// It shares no memory with the CRS matrix that it was made from, whatever format was picked. Exception: if
+/// OptimizeOptions::share_crs was set and the picked format is CRS or WrappedCrsMatrix, new values of the CRS
+/// matrix are new values of this matrix, and refill writes to the CRS matrix.
+///
+/// Some formats keep partial sums of a product in the matrix. For products on several execution space
 /// instances at the same time, make one copy per instance with with_own_carry(). The template parameters are
 /// those of KokkosSparse::CrsMatrix.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
@@ -122,11 +138,18 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> refill(
   A.visit([&](const auto& matrix) { refill(exec, matrix, crs, options); });
 }
 
-/// to_crs of the matrix that A holds (see convert.hpp).
+/// to_crs of the matrix that A holds (see convert.hpp). For CRS and WrappedCrsMatrix it returns a copy, so
+/// that the result never shares memory with A.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, KokkosSparse::CrsMatrix<S, O, D, void, Z>>
 to_crs(const ExecutionSpace& exec, const AnyMatrix<S, O, D, M, Z>& A) {
-  return A.visit([&](const auto& matrix) { return to_crs(exec, matrix); });
+  return A.visit([&](const auto& matrix) {
+    auto crs = to_crs(exec, matrix);
+    if constexpr (MatrixTraits<std::decay_t<decltype(matrix)>>::shares_crs)
+      return Impl::copy_of_crs<decltype(crs)>(exec, crs);
+    else
+      return crs;
+  });
 }
 
 }  // namespace Filigree

@@ -22,7 +22,7 @@ struct Prediction {
 ///
 /// On a GPU the time is the largest of three times, because the GPU does these kinds of work simultaneously:
 ///
-///   memory         the bytes of A that the format reads, and the bytes of x and y, divided by the measured
+///   memory         the bytes of A that the format reads, and the bytes of x and y, divided by the read
 ///                  bandwidth
 ///   cache          the bytes of the 32-byte sectors of A and x that reach the multiprocessors, divided by
 ///                  the rate at which the kernel receives them
@@ -41,8 +41,8 @@ struct Prediction {
 /// Limits of the model: SELL is predicted with the padding of slices of 32 rows, whatever the slice height.
 /// The padding of a sorting window is interpolated between the window sizes of the statistics by the
 /// logarithm of the size. The size of teams is not modelled (see ellr_t_model.hpp). predict() throws
-/// std::invalid_argument for numbers of lanes, widths and windows that a conversion refuses. For block sizes
-/// without statistics the prediction is infinite.
+/// std::invalid_argument for numbers of lanes, widths, windows and enumerators that a conversion refuses. For
+/// block sizes without statistics the prediction is infinite.
 ///
 /// Sources: bytes as in the effective bandwidth of the papers (Vazquez, Fernandez and Garzon 2011, section 4;
 /// Godwin, Holewinski and Sadayappan 2012, section 4). The other terms come from no paper.
@@ -65,6 +65,8 @@ class ByteModel {
   Prediction predict(const BellOptions& options) const;
   Prediction predict(const BsrOptions& options) const;
 
+  /// Seconds to copy the CRS matrix.
+  double crs_copy_seconds() const { return conversion_seconds(1, crs_bytes()); }
   /// Bytes of the CRS matrix.
   double crs_bytes() const { return entry_bytes() * m_nnz + m_offset * (m_rows + 1); }
   const MatrixStatistics& statistics() const { return m_statistics; }

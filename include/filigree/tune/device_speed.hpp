@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "filigree/core/allocate_view.hpp"
+#include "filigree/core/error.hpp"
 #include "filigree/core/launch.hpp"
 #include "filigree/tune/gpu_shape.hpp"
 
@@ -16,9 +17,21 @@ struct DeviceSpeed {
   double read_bandwidth = 0;
   /// The shape of the GPU; without multiprocessors the device is a host.
   GpuShape gpu = {};
+  /// Whether the byte model can predict times on the device. If false, optimize() and predict_formats() time
+  /// all formats instead, and the other members do not matter.
+  bool has_model = true;
 };
 
 namespace Impl {
+
+/// The part of the peak bandwidth of a GPU that a kernel reads: refreshes of the memory and changes between
+/// reads and writes take the rest. It is the figure of the NVIDIA H200 to which the byte model is fitted (see
+/// docs/performance.md, "Bandwidth for the byte model").
+constexpr double read_fraction_of_peak = 0.893;
+
+/// The read bandwidth that all hosts are assumed to have. It affects hardly any choice: on a host the time of
+/// a product and all but 0.1 ms of a conversion are inversely proportional to it.
+constexpr double host_read_bandwidth = 50e9;
 
 /// Reads 16 elements and stores their sum, because a product of a sparse matrix reads much more than it
 /// writes. Neighbouring lanes of a GPU read neighbouring elements; a thread of a host reads 16 consecutive
@@ -57,8 +70,8 @@ double measure_read_bandwidth(const ExecutionSpace& exec, std::int64_t bytes, co
     try {
       in = Impl::allocate_view<view_type>(exec, "in", "read_bandwidth", 16 * count);
       out = Impl::allocate_view<view_type>(exec, "out", "read_bandwidth", count);
-    } catch (const std::exception&) {  // out of memory; each Kokkos version throws another type
-      if (count < 65536) throw;
+    } catch (const std::exception& error) {
+      if (!Impl::is_out_of_memory(error) || count < 65536) throw;
       in = view_type();
       count /= 2;
     }
@@ -70,8 +83,10 @@ double measure_read_bandwidth(const ExecutionSpace& exec, std::int64_t bytes, co
   return 17.0 * static_cast<double>(count) * sizeof(double) / seconds_of(read);
 }
 
-/// The read bandwidth for the byte model. It reads 512 MiB on a GPU and 256 MiB on a host, and takes the best
-/// of four runs of four reads each (see docs/performance.md, "Cost of measuring the read bandwidth"). Fences.
+/// Measures the read bandwidth for the byte model, for callers who want it as DeviceSpeed::read_bandwidth. It
+/// reads 512 MiB on a GPU and 256 MiB on a host, and takes the best of four runs of four reads each. That
+/// takes some milliseconds on a GPU and half a second on a host (see docs/performance.md, "Bandwidth for the
+/// byte model"). It allocates 0.6 GB on a GPU and 0.3 GB on a host. Fences.
 template <class ExecutionSpace>
 double measure_read_bandwidth(const ExecutionSpace& exec) {
   const auto best_of_four = [&](const auto& read) {
@@ -92,18 +107,28 @@ double measure_read_bandwidth(const ExecutionSpace& exec) {
   return measure_read_bandwidth(exec, bytes, best_of_four);
 }
 
-/// The speed of the device of an execution space. The first call with this type of execution space in a
-/// process measures it, which allocates 0.6 GB on a GPU and 0.3 GB on a host. Later calls return the same
-/// object. Several threads may call it at the same time.
+/// The speed of the device of an execution space instance. Nothing is measured, so that equal devices give
+/// equal results:
+///
+///   CUDA device  from the properties that the driver reports
+///   host         the same assumed bandwidth on all hosts. Predicted times are then wrong by one factor,
+///                which changes hardly any choice. measure_read_bandwidth() gives the actual bandwidth
+///   other GPU    has_model is false, because the byte model is not fitted to it
+///
+/// Cost: a few queries of the driver.
 template <class ExecutionSpace>
-const DeviceSpeed& device_speed(const ExecutionSpace& exec) {
-  static const DeviceSpeed speed = [&]() {
-    DeviceSpeed result;
-    result.read_bandwidth = measure_read_bandwidth(exec);
-    if constexpr (Impl::runs_on_gpu_v<ExecutionSpace>) result.gpu = gpu_shape(exec);
-    return result;
-  }();
-  return speed;
+DeviceSpeed device_speed(const ExecutionSpace& exec) {
+  DeviceSpeed result;
+  if constexpr (Impl::runs_on_gpu_v<ExecutionSpace>) {
+    if (const auto gpu = Impl::gpu_properties(exec)) {
+      result.gpu = gpu_shape(exec);
+      result.read_bandwidth = Impl::read_fraction_of_peak * gpu->peak_bandwidth;
+    }
+    result.has_model = result.read_bandwidth > 0;
+  } else {
+    result.read_bandwidth = Impl::host_read_bandwidth;
+  }
+  return result;
 }
 
 }  // namespace Filigree

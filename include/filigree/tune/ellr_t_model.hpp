@@ -40,8 +40,8 @@ struct EllrTLaunch {
 ///
 /// lanes_per_row is 1, 2, 4, 8, 16 or 32. lanes_per_team is a power of two, from the smallest team with which
 /// a multiprocessor can be full up to gpu.most_lanes_per_team. Cost: for each lanes_per_row, a few operations
-/// per row on the host. Throws std::invalid_argument if the GPU has no multiprocessors, if its warps do not
-/// have 32 lanes, or if its teams cannot fill a multiprocessor.
+/// per row on the host. Throws std::invalid_argument if the model is no enumerator, if the GPU has no
+/// multiprocessors, if its warps do not have 32 lanes, or if its teams cannot fill a multiprocessor.
 std::vector<EllrTLaunch> ellr_t_costs(EllrTModel model, const std::vector<std::int64_t>& row_lengths,
                                       const GpuShape& gpu);
 

@@ -71,7 +71,7 @@ struct MatrixStatistics {
 
   /// The largest block size up to `most` that divides `multiple` and whose fill is at least 0.7 and within 2
   /// % of the best fill; 1 if there is none. The largest is taken because, in a matrix of full 4 x 4 blocks,
-  /// the 2 x 2 blocks are full too.
+  /// the 2 x 2 blocks are full too. Throws std::invalid_argument unless `most` is 1 to largest_block.
   int best_block_size(int most = largest_block, std::int64_t multiple = 0) const;
   /// Stored elements per entry of ELL.
   double ell_padding() const { return nnz > 0 ? static_cast<double>(longest_row) / mean_row() : 1; }
@@ -83,6 +83,9 @@ struct MatrixStatistics {
 };
 
 namespace Impl {
+
+/// Throws std::invalid_argument if an argument of matrix_statistics() is out of range.
+void check_statistics_arguments(double cache_bytes, int block_size);
 
 /// A lower bound of the number of nonempty diagonals of b x b blocks, from the row and column of each sample.
 std::int64_t sampled_diagonals(const std::int64_t* coordinates, std::int64_t samples, std::int64_t b);
@@ -120,6 +123,7 @@ void count_diagonals(const ExecutionSpace& exec, const Crs& crs, const std::int6
 /// fences.
 ///
 /// The matrix must be a valid CRS matrix (see ConvertOptions::check_input); else the behaviour is undefined.
+/// Throws std::invalid_argument if cache_bytes or block_size is out of range.
 template <class ExecutionSpace, class Crs>
 MatrixStatistics matrix_statistics(const ExecutionSpace& exec, const Crs& crs, double cache_bytes,
                                    int block_size = 0, bool in_full = true) {
@@ -130,6 +134,7 @@ MatrixStatistics matrix_statistics(const ExecutionSpace& exec, const Crs& crs, d
   constexpr bool gpu = Impl::runs_on_gpu_v<ExecutionSpace>;
   constexpr const char* name = "statistics";
 
+  Impl::check_statistics_arguments(cache_bytes, block_size);
   MatrixStatistics result;
   result.rows = static_cast<std::int64_t>(crs.numRows());
   result.columns = static_cast<std::int64_t>(crs.numCols());

@@ -9,20 +9,37 @@
 namespace Filigree {
 namespace Impl {
 
-/// Converts to the variant of that name. The input must have been checked before.
+/// Whether an AnyMatrix can share the Views of a CRS matrix: they must be managed and their scalars and
+/// ordinals not const.
+template <class Crs>
+constexpr bool can_share_v =
+    !std::is_const_v<typename Crs::value_type> && !std::is_const_v<typename Crs::ordinal_type> &&
+    !Crs::values_type::traits::memory_traits::is_unmanaged;
+
+/// Converts to the variant of that name. The input must have been checked before. CRS and WrappedCrsMatrix
+/// share the Views of crs if share_crs is true, and those of a copy if it is false.
 template <class ExecutionSpace, class Crs>
 typename converted_t<AnyMatrix, Crs>::variant_type convert_by_name(const ExecutionSpace& exec, const Crs& crs,
                                                                    const std::string& name, int block_size,
-                                                                   double max_storage_ratio) {
+                                                                   double max_storage_ratio, bool share_crs) {
   typename converted_t<AnyMatrix, Crs>::variant_type result;
   for_each_format(AllFormats(), [&](auto format) {
     using FormatTag = decltype(format);
-    for (auto& variant : named_variants<converted_t<FormatTag::template matrix, Crs>>()) {
+    using Matrix = converted_t<FormatTag::template matrix, Crs>;
+    for (auto& variant : named_variants<Matrix>()) {
       if (variant.name != name) continue;
       set_block_size(variant.options, block_size);
       variant.options.check_input = false;
       variant.options.max_storage_ratio = max_storage_ratio;
-      result = convert<FormatTag::template matrix>(exec, crs, variant.options);
+      const auto convert_from = [&](const auto& from) {
+        result = convert<FormatTag::template matrix>(exec, from, variant.options);
+      };
+      if constexpr (!MatrixTraits<Matrix>::shares_crs)
+        convert_from(crs);
+      else if (!share_crs)
+        convert_from(copy_of_crs<converted_t<CrsMatrix, Crs>>(exec, crs));
+      else if constexpr (can_share_v<Crs>)
+        convert_from(crs);
     }
   });
   return result;
@@ -47,18 +64,24 @@ double time_product(const ExecutionSpace& exec, const Any& A, const Vector& x, c
 /// Inf in x would then appear in rows that have no entry in its column.
 constexpr const char* padding_refusal = "would multiply the padding of its blocks like entries";
 
-/// Converts to the predicted format. If it stores too much or padding would be multiplied, it sets the
-/// refusal and returns nothing.
+/// Converts to the predicted format. If the result stores too much, if there is no memory for it, or if
+/// padding would be multiplied, it sets the refusal and returns nothing. Other exceptions pass through.
 template <class ExecutionSpace, class Crs>
 std::optional<converted_t<AnyMatrix, Crs>> try_format(const ExecutionSpace& exec, const Crs& crs,
                                                       const OptimizeOptions& options,
                                                       const Selection& selection, FormatPrediction& one) {
+  const double most = std::min(options.max_storage_ratio, options.most_bytes / selection.crs_bytes);
   typename converted_t<AnyMatrix, Crs>::variant_type matrix;
   try {
-    matrix = convert_by_name(exec, crs, one.name, one.block_size,
-                             std::min(options.max_storage_ratio, options.most_bytes / selection.crs_bytes));
-  } catch (const std::exception& refusal) {  // too large, or out of memory
-    one.refusal = refusal.what();
+    matrix =
+        convert_by_name(exec, crs, one.name, one.block_size,
+                        one.shares_crs ? std::numeric_limits<double>::infinity() : most, options.share_crs);
+  } catch (const std::exception& error) {
+    const bool is_too_large = dynamic_cast<const std::length_error*>(&error) != nullptr;
+    if (!is_too_large && !is_out_of_memory(error)) throw;
+    // After an error of the device, allocations fail too. The fence then reports that error.
+    exec.fence();
+    one.refusal = error.what();
     return std::nullopt;
   }
   converted_t<AnyMatrix, Crs> candidate({}, std::move(matrix), crs.nnz());
@@ -75,46 +98,45 @@ std::optional<converted_t<AnyMatrix, Crs>> try_format(const ExecutionSpace& exec
   return std::nullopt;
 }
 
-}  // namespace Impl
+/// The speed that the options give, completed by that of the device.
+template <class ExecutionSpace>
+DeviceSpeed speed_for_model(const ExecutionSpace& exec, const DeviceSpeed& given) {
+  // Without a model, bytes stand for seconds.
+  if (!given.has_model) return {1, {}, false};
+  const DeviceSpeed own = device_speed(exec);
+  DeviceSpeed speed = given.read_bandwidth > 0 ? given : own;
+  if (runs_on_gpu_v<ExecutionSpace> && speed.gpu.multiprocessors == 0) {
+    speed.gpu = own.gpu;
+    speed.has_model = own.gpu.multiprocessors > 0;
+  }
+  return speed.has_model ? speed : DeviceSpeed{1, {}, false};
+}
 
-/// The predictions of the byte model for all variants of all formats, for a CRS matrix on the device of exec.
-/// optimize() converts to the first of them unless its conversion or a measurement shows that another is
-/// better.
-///
-/// Cost: matrix_statistics(), one read of the matrix if options.check_input is set, and device_speed() once
-/// per process. Fences. Throws like optimize().
-template <class ExecutionSpace, class S, class O, class D, class M, class Z>
-std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, Selection> predict_formats(
-    const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
-    const OptimizeOptions& options = {}) {
-  using Crs = KokkosSparse::CrsMatrix<S, O, D, M, Z>;
-  static_assert(
-      !std::is_const_v<S> && !std::is_const_v<O> && !Crs::values_type::traits::memory_traits::is_unmanaged,
-      "Filigree::optimize: the CRS matrix must own its Views and its scalars and ordinals must not be const, "
-      "because the result may share the Views. convert<Format>() takes other matrices.");
+/// The predictions for all variants of all formats. Checks the options and the CRS matrix first.
+template <class ExecutionSpace, class Crs>
+Selection predict_all(const ExecutionSpace& exec, const Crs& crs, const OptimizeOptions& options) {
   static_assert(
       Kokkos::SpaceAccessibility<ExecutionSpace, typename Crs::memory_space>::accessible,
       "Filigree::optimize: the execution space must be able to access the memory of the CRS matrix.");
-  Impl::ScopedRegion region(Impl::label("predict_formats", "any"));
-  Impl::check_optimize_options(options);
-  Impl::check_crs(exec, "Filigree::optimize", crs, options.check_input);
-  DeviceSpeed speed = options.speed.read_bandwidth > 0 ? options.speed : device_speed(exec);
-  if constexpr (Impl::runs_on_gpu_v<ExecutionSpace>)
-    if (speed.gpu.multiprocessors == 0) speed.gpu = gpu_shape(exec);
+  check_optimize_options(options, can_share_v<Crs>);
+  check_crs(exec, "Filigree::optimize", crs, options.check_input);
+  const DeviceSpeed speed = speed_for_model(exec, options.speed);
   const ByteModel model(matrix_statistics(exec, crs, speed.gpu.cache_bytes, options.block_size, false), speed,
                         sizeof(typename Crs::non_const_value_type),
                         sizeof(typename Crs::non_const_ordinal_type),
                         sizeof(typename Crs::non_const_size_type));
   Selection result;
-  result.crs_bytes = Impl::crs_bytes(crs);
+  result.crs_bytes = crs_bytes(crs);
   result.products = options.products;
+  result.has_model = speed.has_model;
   for_each_format(AllFormats(), [&](auto format) {
     using Matrix = converted_t<decltype(format)::template matrix, Crs>;
     for (auto& variant : named_variants<Matrix>()) {
       FormatPrediction one;
       one.name = variant.name;
-      one.shares_crs = MatrixTraits<Matrix>::shares_crs;
-      if constexpr (Impl::HasBlockSize<decltype(variant.options)>::value) {
+      one.shares_crs = MatrixTraits<Matrix>::shares_crs && options.share_crs;
+      one.copies_crs = MatrixTraits<Matrix>::shares_crs && !options.share_crs;
+      if constexpr (HasBlockSize<decltype(variant.options)>::value) {
         using Variant = decltype(variant.options);
         const MatrixStatistics& statistics = model.statistics();
         const std::int64_t multiple =
@@ -125,14 +147,87 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, Selection> p
         variant.options.block_size = one.block_size;
         if (Variant::multiplies_padding &&
             statistics.block_fill[static_cast<std::size_t>(one.block_size)] < 0.9999)
-          one.refusal = Impl::padding_refusal;
+          one.refusal = padding_refusal;
       }
       one.prediction = model.predict(variant.options);
+      if (one.copies_crs) one.prediction.conversion_seconds += model.crs_copy_seconds();
       result.formats.push_back(one);
     }
   });
-  Impl::rank_formats(options, result);
+  rank_formats(options, result);
   return result;
+}
+
+/// Converts to the format that was predicted to be the best. If options or the lack of a model ask for it,
+/// times several formats or all and keeps the best. Returns nothing if all are refused.
+template <class ExecutionSpace, class Crs>
+std::optional<converted_t<AnyMatrix, Crs>> convert_to_best(const ExecutionSpace& exec, const Crs& crs,
+                                                           const OptimizeOptions& options,
+                                                           Selection& selection) {
+  using Any = converted_t<AnyMatrix, Crs>;
+  using vector_type = Kokkos::View<typename Any::value_type*, typename Any::device_type>;
+  selection.timed = options.time_best || !selection.has_model;
+  const std::size_t wanted = !selection.has_model ? selection.formats.size() : options.time_best ? 3 : 1;
+  vector_type x, y;
+  if (selection.timed) {
+    x = allocate_view<vector_type>(exec, "x", "any", static_cast<std::int64_t>(crs.numCols()));
+    y = allocate_view<vector_type>(exec, "y", "any", static_cast<std::int64_t>(crs.numRows()));
+    Kokkos::deep_copy(exec, x, typename Any::value_type(1));
+  }
+  std::optional<Any> best;
+  double best_seconds = 0;
+  std::vector<Prediction> tried;
+  for (FormatPrediction& one : selection.formats) {
+    if (tried.size() == wanted) break;
+    // Variants with the same prediction are converted once: on a host all numbers of lanes per row and the
+    // balanced product of CRS use the same kernel. Without a model the predictions are NaN, never equal.
+    const bool is_tried = std::any_of(tried.begin(), tried.end(), [&](const Prediction& other) {
+      return other.seconds == one.prediction.seconds && other.storage_bytes == one.prediction.storage_bytes;
+    });
+    if (is_tried || !one.refusal.empty()) continue;
+    if (!selection.has_model) exec.fence();
+    const Kokkos::Timer timer;
+    std::optional<Any> candidate = try_format(exec, crs, options, selection, one);
+    if (!candidate) continue;
+    tried.push_back(one.prediction);
+    double seconds = 0;
+    if (selection.timed) {
+      exec.fence();
+      double conversion = one.prediction.conversion_seconds;
+      if (!selection.has_model) conversion = one.measured_conversion_seconds = timer.seconds();
+      one.measured_seconds = time_product(exec, *candidate, x, y);
+      seconds = total_seconds(options, conversion, one.measured_seconds);
+      if (!selection.has_model) one.total_seconds = seconds;
+    }
+    if (best && seconds >= best_seconds) continue;
+    best = std::move(candidate);
+    best_seconds = seconds;
+    selection.picked = one.name;
+  }
+  // The first of equally fast formats stays the first, so that it is the picked one.
+  if (!selection.has_model) sort_formats(selection);
+  // The caller may change or free the CRS matrix on return, and gets the errors of the last kernels here.
+  exec.fence();
+  return best;
+}
+
+}  // namespace Impl
+
+/// The predictions of the byte model for all variants of all formats, for a CRS matrix on the device of exec.
+/// optimize() converts to the first of them unless its conversion or a measurement shows that another is
+/// better. On a device without a model it times all formats, as optimize() does.
+///
+/// Cost: matrix_statistics(), one read of the matrix if options.check_input is set, and device_speed().
+/// Fences. Throws like optimize(), except that it returns a Selection without a pick if all formats are
+/// refused.
+template <class ExecutionSpace, class S, class O, class D, class M, class Z>
+std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, Selection> predict_formats(
+    const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
+    const OptimizeOptions& options = {}) {
+  Impl::ScopedRegion region(Impl::label("predict_formats", "any"));
+  Selection selection = Impl::predict_all(exec, crs, options);
+  if (!selection.has_model) Impl::convert_to_best(exec, crs, options, selection);
+  return selection;
 }
 
 /// predict_formats() on the default instance of the execution space of the CRS matrix.
@@ -149,53 +244,30 @@ Selection predict_formats(const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
 ///     Filigree::spmv("N", 1.0, best, x, 0.0, y);
 ///
 /// If a converted matrix is larger than options allow, or so much larger than predicted that another format
-/// is better, or if there is no memory for it, the next format is tried. CRS is always among the formats; it
-/// is shared, not copied. Costs predict_formats() and the conversions. Fences exec.
+/// is better, or if there is no memory for it, the next format is tried. CRS is always among the formats. The
+/// result shares no memory with crs unless options.share_crs is set. Costs predict_formats() and the
+/// conversions. Fences exec; nothing reads crs any more on return.
 ///
-/// Throws std::invalid_argument if options.check_input finds an error in the CRS matrix, and if a number in
-/// the options is out of range.
+/// The choice depends only on the matrix, the options and device_speed(). Processes on equal devices choose
+/// equally for equal matrices and options. Two things make the choice depend on measurements:
+/// options.time_best, and a device without a model (DeviceSpeed::has_model). On such a device every variant
+/// that the limits allow is converted, and the conversion and six products are timed. That takes about as
+/// long as some hundred products, and memory for two of the matrices and two vectors.
+///
+/// Throws std::invalid_argument if options.check_input finds an error in the CRS matrix, if a number in the
+/// options is out of range, and if options.share_crs is set for a CRS matrix that is const or unmanaged.
+/// Throws std::length_error if options.share_crs is false and no format fits, not even a copy of the CRS
+/// matrix. Exceptions for other reasons than size and memory, such as errors of the device, pass through. crs
+/// is unchanged in every case.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value,
                  converted_t<AnyMatrix, KokkosSparse::CrsMatrix<S, O, D, M, Z>>>
 optimize(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
          const OptimizeOptions& options = {}) {
-  using Any = converted_t<AnyMatrix, KokkosSparse::CrsMatrix<S, O, D, M, Z>>;
-  using vector_type = Kokkos::View<typename Any::value_type*, typename Any::device_type>;
   Impl::ScopedRegion region(Impl::label("optimize", "any"));
-  Selection selection = predict_formats(exec, crs, options);
-  selection.timed = options.time_best;
-  const std::size_t wanted = options.time_best ? 3 : 1;
-  vector_type x, y;
-  if (options.time_best) {
-    x = Impl::allocate_view<vector_type>(exec, "x", "any", static_cast<std::int64_t>(crs.numCols()));
-    y = Impl::allocate_view<vector_type>(exec, "y", "any", static_cast<std::int64_t>(crs.numRows()));
-    Kokkos::deep_copy(exec, x, typename Any::value_type(1));
-  }
-  std::optional<Any> best;
-  double best_seconds = 0;
-  std::vector<Prediction> tried;
-  for (FormatPrediction& one : selection.formats) {
-    if (tried.size() == wanted) break;
-    // Variants with the same prediction are converted once: on a host all numbers of lanes per row and the
-    // balanced product of CRS use the same kernel.
-    const bool is_tried = std::any_of(tried.begin(), tried.end(), [&](const Prediction& other) {
-      return other.seconds == one.prediction.seconds && other.storage_bytes == one.prediction.storage_bytes;
-    });
-    if (is_tried || !one.refusal.empty()) continue;
-    std::optional<Any> candidate = Impl::try_format(exec, crs, options, selection, one);
-    if (!candidate) continue;
-    tried.push_back(one.prediction);
-    double seconds = 0;
-    if (options.time_best) {
-      one.measured_seconds = Impl::time_product(exec, *candidate, x, y);
-      seconds = Impl::total_seconds(options, one.prediction, one.measured_seconds);
-    }
-    if (best && seconds >= best_seconds) continue;
-    best = std::move(candidate);
-    best_seconds = seconds;
-    selection.picked = one.name;
-  }
-  if (!best) throw std::logic_error("Filigree::optimize: no format could hold the matrix, not even CRS.");
+  Selection selection = Impl::predict_all(exec, crs, options);
+  const auto best = Impl::convert_to_best(exec, crs, options, selection);
+  if (!best) Impl::fail_without_format(options, selection);
   return best->with_selection(std::move(selection));
 }
 

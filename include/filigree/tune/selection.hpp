@@ -17,12 +17,18 @@ struct OptimizeOptions : ConvertOptions {
   /// whose conversion and products take the least time. It needs memory for two of these matrices and for two
   /// vectors at the same time.
   bool time_best = false;
+  /// Whether CRS and the kernels for CRS share the Views of the CRS matrix. If false, the result is a copy if
+  /// one of them is picked. The copy takes the bytes of the CRS matrix, which count like those of any format,
+  /// and time, which counts as the time of the conversion. If true, nothing is copied, and refill() of the
+  /// result writes to the CRS matrix. The CRS matrix must then own its Views, and its values and columns must
+  /// not be const.
+  bool share_crs = false;
   /// The most bytes that the result may store. Formats that share the CRS matrix are always allowed.
   double most_bytes = std::numeric_limits<double>::infinity();
   /// The block size of CDS and BSR (1 to 16) and blocked ELL (1 to 8); 0 derives it from the matrix.
   int block_size = 0;
-  /// The speed of the device. If its bandwidth is 0, device_speed() measures it once per process. If the GPU
-  /// has no multiprocessors, the shape is that of the execution space.
+  /// The speed of the device. If its bandwidth is 0, it is device_speed(). If the GPU has no multiprocessors,
+  /// the shape is that of the execution space. If has_model is false, all formats are timed.
   DeviceSpeed speed = {};
 };
 
@@ -32,8 +38,12 @@ struct FormatPrediction {
   int block_size = 1;  ///< of CDS, BSR and blocked ELL
   /// Whether it shares the Views of the CRS matrix and stores nothing of their size.
   bool shares_crs = false;
+  /// Whether it is a copy of the CRS matrix, because OptimizeOptions::share_crs is false.
+  bool copies_crs = false;
   Prediction prediction;
   double total_seconds = 0;  ///< of the conversion and all products
+  /// Seconds of the conversion on a device without a model; elsewhere it is only predicted.
+  double measured_conversion_seconds = 0;
   /// Seconds of the fastest of five products; 0 if they were not timed. They run one after the other, so a
   /// small matrix stays in the caches. The prediction is for cold caches.
   double measured_seconds = 0;
@@ -43,13 +53,17 @@ struct FormatPrediction {
 /// What optimize() found about all formats.
 struct Selection {
   /// In ascending order of the predicted total_seconds; variants that were refused by their prediction come
-  /// last. A variant that is refused after its conversion keeps its position.
+  /// last. A variant that is refused after its conversion keeps its position. On a device without a model:
+  /// in ascending order of the measured total_seconds, all refused variants last.
   std::vector<FormatPrediction> formats;
-  /// The name of the picked variant: the first of `formats`, or the one to which optimize() converted.
+  /// The name of the picked variant: the first of `formats`, or the one to which optimize() converted. Empty
+  /// if all are refused.
   std::string picked;
   double crs_bytes = 0;
   double products = 0;
   bool timed = false;
+  /// DeviceSpeed::has_model. If false, all predicted seconds are NaN.
+  bool has_model = true;
 
   /// The variant that was picked. Throws std::logic_error if there is none.
   const FormatPrediction& pick() const;
@@ -59,16 +73,22 @@ struct Selection {
 };
 
 namespace Impl {
-/// Throws std::invalid_argument if a number in the options is out of range.
-void check_optimize_options(const OptimizeOptions& options);
+/// Throws std::invalid_argument if a number in the options is out of range, or if options.share_crs is set
+/// and can_share is not.
+void check_optimize_options(const OptimizeOptions& options, bool can_share);
 /// Seconds of the conversion and all products, each of which takes product_seconds.
-double total_seconds(const OptimizeOptions& options, const Prediction& prediction, double product_seconds);
+double total_seconds(const OptimizeOptions& options, double conversion_seconds, double product_seconds);
 /// Whether a converted matrix stores more than options allow, or so much more than predicted that another
 /// format is better. Corrects the prediction and sets the refusal.
 bool is_refused(const OptimizeOptions& options, double storage_bytes, FormatPrediction& format,
                 const Selection& selection);
 /// Sets total_seconds and the refusals that follow from predictions, sorts the variants and picks the first.
+/// Without a model it then sets all predicted seconds to NaN; the order is that of the bytes.
 void rank_formats(const OptimizeOptions& options, Selection& selection);
+/// Sorts the variants by total_seconds, the refused ones last, and picks the first.
+void sort_formats(Selection& selection);
+/// Throws std::length_error with the reason for which a copy of the CRS matrix was refused.
+[[noreturn]] void fail_without_format(const OptimizeOptions& options, const Selection& selection);
 }  // namespace Impl
 
 }  // namespace Filigree

@@ -25,13 +25,16 @@ namespace Impl {
 
 /// The width that a rule chooses, at most the length of the longest row. reaching[k] is the number of rows
 /// with at least k entries (rows_reaching). bytes(k) is the size of the matrix with width k, and ell_bytes(k)
-/// the size of its ELL part. Throws std::invalid_argument if the rule is HybridWidth::given and `given` is
-/// negative. The message begins with `function`.
+/// the size of its ELL part. Throws std::invalid_argument if the rule is no enumerator, or if it is
+/// HybridWidth::given and `given` is negative. The message begins with `function`.
 template <class Bytes, class EllBytes>
 std::int64_t hybrid_width(const char* function, HybridWidth rule, std::int64_t given,
                           const std::vector<std::int64_t>& reaching, const Bytes& bytes,
                           const EllBytes& ell_bytes) {
   const std::int64_t longest = static_cast<std::int64_t>(reaching.size()) - 2;
+  if (rule != HybridWidth::third_of_rows && rule != HybridWidth::least_bytes && rule != HybridWidth::given)
+    fail<std::invalid_argument>(function, ": options.width_rule is HybridWidth(", static_cast<int>(rule),
+                                "); it must be third_of_rows, least_bytes or given.");
   if (rule == HybridWidth::given && given < 0)
     fail<std::invalid_argument>(function, ": options.width is ", given,
                                 "; it must be the number of entries per row of the ELL part, at least 0.");

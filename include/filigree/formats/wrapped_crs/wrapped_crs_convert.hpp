@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "filigree/conversion/check_lanes.hpp"
 #include "filigree/conversion/row_copy.hpp"
 #include "filigree/conversion/row_list.hpp"
 #include "filigree/formats/crs/crs_convert.hpp"
@@ -31,7 +30,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const WrappedC
   using RowList = typename Result::row_list_type;
   const char* const function = "Filigree::convert<WrappedCrsMatrix>";
   const char* const format = Result::name();
-  check_lanes_per_row(function, options.lanes_per_row);
+  check_wrapped_crs_options(function, options);
   if (options.kernel == CrsKernel::lanes) {
     result = Result(crs, options);
     return;

@@ -3,6 +3,7 @@
 
 #include <KokkosSparse_CrsMatrix.hpp>
 
+#include "filigree/conversion/check_lanes.hpp"
 #include "filigree/core/convert_options.hpp"
 #include "filigree/core/matrix_base.hpp"
 #include "filigree/product/balanced_chunks.hpp"
@@ -126,5 +127,15 @@ class WrappedCrsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits
   CrsKernel m_kernel = CrsKernel::balanced;
   int m_lanes_per_row = 1;
 };
+
+namespace Impl {
+/// Throws std::invalid_argument if an option is out of range. The message begins with `function`.
+inline void check_wrapped_crs_options(const char* function, const WrappedCrsOptions& options) {
+  if (options.kernel != CrsKernel::lanes && options.kernel != CrsKernel::balanced)
+    fail<std::invalid_argument>(function, ": options.kernel is CrsKernel(", static_cast<int>(options.kernel),
+                                "); it must be lanes or balanced.");
+  check_lanes_per_row(function, options.lanes_per_row);
+}
+}  // namespace Impl
 
 }  // namespace Filigree
