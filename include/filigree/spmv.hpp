@@ -52,14 +52,24 @@ void check_spmv(Mode mode, const Matrix& A, const XView& x, const YView& y) {
 /// @param y      View with m rows (n in modes T and H) and the rank and number of columns of x. It must not
 ///               share memory with x.
 ///
-/// spmv is asynchronous: it does not fence, allocate or query the device. The exception is a CRS or BSR
-/// matrix with a Kokkos Kernels version before 4.3, whose kernels take no instance and need fences. Modes N
-/// and C give the same bits on every run.
+/// spmv is asynchronous: it does not fence, allocate or query the device. There are two exceptions:
+/// - A CRS or BSR matrix with a Kokkos Kernels version before 4.3, whose kernels take no instance and need
+///   fences.
+/// - COO, HYB and the balanced CRS kernel need a workspace per instance for partial sums in modes N and C. A
+///   conversion allocates that for one column of x on its instance. The first product on another instance,
+///   of a larger matrix or of more columns allocates, and may fence the instance. 24 bytes per 2048 entries
+///   for one column of doubles, at most twice that. Kokkos::finalize() frees it.
+///
+/// Only A is read. So any number of products of one matrix may run at the same time, on several instances and
+/// from several host threads, if their y do not overlap. Modes N and C give the same bits on every run.
+///
+/// Products can be captured into a CUDA graph. If they need a workspace, it then belongs to the graph, and the
+/// next product on the instance allocates another. Run one before each capture: spmv throws
+/// std::runtime_error if it would have to allocate while the stream is captured.
 ///
 /// Sums have the widest of the scalar types of A, x and y. Modes T and H of all formats but CDS and DIA add
 /// to y with atomics, each of which rounds to the type of y. Padding never reads x, except in BSR, whose
-/// blocks are multiplied completely. COO, HYB and the balanced CRS kernel keep partial sums in the matrix:
-/// two products of one object at the same time need a copy each (with_own_carry()).
+/// blocks are multiplied completely.
 ///
 /// Cost: A is read once per 16 columns of x.
 ///

@@ -8,7 +8,6 @@
 
 #include "../support/errors.hpp"
 #include "../support/formats.hpp"
-#include "../support/instances.hpp"
 #include "../support/tools.hpp"
 
 namespace FiligreeTest {
@@ -122,43 +121,6 @@ TYPED_TEST(FromCoo, ConvertsToEveryFormat) {
     const auto A = ConvertCoo<TypeParam>::convert(coo, any_padding<typename TypeParam::Options>());
     EXPECT_EQ(canonical(host_matrix(Filigree::to_crs(A))), canonical(host)) << name;
   }
-}
-
-template <class Matrix>
-auto carry_of(const Matrix& A) -> decltype(A.chunks.carry) {
-  return A.chunks.carry;
-}
-template <class Matrix>
-auto carry_of(const Matrix& A) -> decltype(A.coo.chunks.carry) {
-  return A.coo.chunks.carry;
-}
-
-/// Queues products of a matrix and of its copy with an own carry on two instances at the same time. The
-/// matrix has many cut rows, so the sums would be wrong if both used the same carry.
-template <class Matrix>
-void expect_products_on_two_instances(const Matrix& A, const HostMatrix<double>& host) {
-  const ExecutionSpace other = another_instance();
-  const Matrix B = A.with_own_carry();
-  EXPECT_EQ(values_of(B).data(), values_of(A).data());
-  EXPECT_NE(carry_of(B).data(), carry_of(A).data());
-  EXPECT_EQ(carry_of(B).extent(0), carry_of(A).extent(0));
-  using View = View2<double, Kokkos::LayoutLeft>;
-  const auto x = Random(1).vectors<double>(host.columns, 2);
-  const auto x_view = device_view<View>(x);
-  const HostVectors<double> y(host.row_count(), 2, 1.0);
-  const auto y1 = device_view<View>(y);
-  const auto y2 = device_view<View>(y);
-  Kokkos::fence();
-  for (int run = 0; run < 20; ++run) {
-    Filigree::spmv("N", 1.5, A, x_view, 0.0, y1);
-    Filigree::spmv(other, "N", -0.5, B, x_view, 0.0, y2);
-  }
-  Kokkos::fence();
-  const auto reference = [&](double alpha) {
-    return reference_product(Mode::NoTranspose, wide(alpha), host, x, wide(0.0), y);
-  };
-  EXPECT_TRUE(agrees(host_vectors(y1), reference(1.5)));
-  EXPECT_TRUE(agrees(host_vectors(y2), reference(-0.5)));
 }
 
 /// Two rows that are cut into many chunks, between short rows.
@@ -338,18 +300,6 @@ TEST(BalancedProduct, JoinsRowsCutOnceWithoutASecondKernel) {
       std::count_if(recorder.events().kernels.begin(), recorder.events().kernels.end(),
                     [](const std::string& kernel) { return kernel.find("join") != std::string::npos; });
   EXPECT_EQ(joins, Filigree::Impl::runs_on_gpu_v<ExecutionSpace> ? 0 : 3);
-}
-
-TEST(OwnCarry, AllowsConcurrentProducts) {
-  HostMatrix<double> host(40, 500);
-  Random random(3);
-  for (auto& row : host.rows)
-    for (int i = 0; i < 1500; ++i)
-      row.push_back({random.below(500), random.value<double>()});
-  const auto crs = device_crs(host);
-  expect_products_on_two_instances(Filigree::convert<Filigree::CooMatrix>(crs), host);
-  expect_products_on_two_instances(Filigree::convert<Filigree::HybMatrix>(crs), host);
-  expect_products_on_two_instances(Filigree::convert<Filigree::WrappedCrsMatrix>(crs), host);
 }
 
 }  // namespace FiligreeTest

@@ -626,31 +626,6 @@ TEST(AnyMatrix, MultipliesWithoutFenceOrAllocation) {
   }
 }
 
-const void* carry_of(const Any& A) {
-  return A.visit([](const auto& matrix) -> const void* {
-    using Matrix = std::decay_t<decltype(matrix)>;
-    if constexpr (std::is_same_v<Matrix, Filigree::WrappedCrsMatrix<double, int, Device, void, int>>)
-      return matrix.chunks.carry.data();
-    return nullptr;
-  });
-}
-
-TEST(AnyMatrix, KeepsProductsOnTwoInstancesApart) {
-  HostMatrix<double> host(40, 500);
-  Random random(3);
-  for (auto& row : host.rows)
-    for (int i = 0; i < 1500; ++i)
-      row.push_back({random.below(500), random.value<double>()});
-  const Any A = in_format(device_crs(host), "crs_balanced");
-  const Any copy = A.with_own_carry();
-  EXPECT_TRUE((multiplies<Layout>(copy, host, Product<double>{})));
-  EXPECT_NE(carry_of(A), nullptr);
-  EXPECT_NE(carry_of(A), carry_of(copy));
-  // A format without partial sums shares all Views with its copy.
-  EXPECT_TRUE(
-      (multiplies<Layout>(in_format(device_crs(host), "sell").with_own_carry(), host, Product<double>{})));
-}
-
 TEST(AnyMatrix, TakesWideTypes) {
   using WideCrs = KokkosSparse::CrsMatrix<Kokkos::complex<float>, std::int64_t, Device, void, std::int64_t>;
   HostMatrix<Kokkos::complex<float>> host(60, 60);

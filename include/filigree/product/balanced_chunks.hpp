@@ -8,16 +8,16 @@
 #include "filigree/core/binary_search.hpp"
 #include "filigree/core/launch.hpp"
 #include "filigree/core/matrix_base.hpp"
+#include "filigree/core/workspace.hpp"
 
 namespace Filigree {
 
 /// The Views that a matrix holds for its balanced product (see product/balanced_product.hpp). A cut row is a
-/// row whose entries lie in several chunks. Bytes per chunk: 520 for the carry, 16 for cut_rows and, if the
-/// matrix has chunk_begins, 8 for these.
+/// row whose entries lie in several chunks. Bytes per chunk: 16 for cut_rows and, if the matrix has
+/// chunk_begins, 8 for these.
 template <class Device>
 struct EntryChunks {
   using offsets_type = Kokkos::View<std::int64_t*, Device>;
-  using carry_type = Kokkos::View<Kokkos::complex<double>*, Device>;
 
   /// First entry of each chunk, then the number of entries. Empty if chunk c begins with entry 2048 * c.
   offsets_type chunk_begins;
@@ -27,22 +27,9 @@ struct EntryChunks {
   std::int64_t cut_row_count = 0;
   /// Number of cut rows in more than two chunks. It is 0 unless EntryLayout::may_meet.
   std::int64_t long_row_count = 0;
-  /// Partial sums of the cut rows during a product. spmv must not allocate, so the matrix holds it. Parts:
-  /// 1. the head and the tail of each chunk, each for 16 columns of x;
-  /// 2. one 64-bit word per chunk, in which the chunk exchanges a partial sum with the next chunk;
-  /// 3. a counter of the chunks that have ended.
-  /// Parts 2 and 3 are 0 between products.
-  carry_type carry;
 
   /// Bytes of all Views.
-  std::size_t bytes() const { return Impl::bytes_of(chunk_begins, cut_rows, carry); }
-  /// A copy that shares all Views but the carry, for a second product at the same time. `format` is for
-  /// labels.
-  EntryChunks with_own_carry(const char* format) const {
-    EntryChunks result(*this);
-    result.carry = carry_type(Impl::label("carry", format), carry.extent(0));
-    return result;
-  }
+  std::size_t bytes() const { return Impl::bytes_of(chunk_begins, cut_rows); }
 };
 
 namespace Impl {
@@ -76,34 +63,12 @@ struct ChunkLaunch {
   static std::int64_t chunk_count(std::int64_t nnz) { return (nnz + pitch(nnz) - 1) / pitch(nnz); }
 };
 
-/// The most columns of x for which the carry has room.
-constexpr int most_carried_columns = 16;
-
-/// Elements of the carry that hold heads and tails.
-inline std::int64_t carried_sums(std::int64_t chunk_count) {
-  return chunk_count * 2 * most_carried_columns;
-}
-/// Elements of the carry: heads and tails, one 64-bit word per chunk (two per element), and the counter.
-template <class ExecutionSpace>
-std::int64_t carry_elements(std::int64_t nnz) {
-  const std::int64_t chunks = ChunkLaunch<ExecutionSpace>::chunk_count(nnz);
-  return carried_sums(chunks) + (chunks + 1) / 2 + 1;
-}
 /// Bytes of the EntryChunks of a matrix with nnz entries.
 template <class ExecutionSpace>
 std::int64_t chunk_bytes(std::int64_t nnz) {
   const std::int64_t chunks = ChunkLaunch<ExecutionSpace>::chunk_count(nnz);
   const bool has_begins = ChunkLaunch<ExecutionSpace>::slack(nnz) > 0;
-  return ((has_begins ? chunks + 1 : 0) + 2 * chunks) * static_cast<std::int64_t>(sizeof(std::int64_t)) +
-         carry_elements<ExecutionSpace>(nnz) * static_cast<std::int64_t>(sizeof(Kokkos::complex<double>));
-}
-/// EntryChunks for nnz entries with a carry of zeros. find_chunk_begins and find_cut_rows fill in the rest.
-template <class Device, class ExecutionSpace>
-EntryChunks<Device> chunks_with_carry(const ExecutionSpace& exec, const char* format, std::int64_t nnz) {
-  EntryChunks<Device> chunks;
-  chunks.carry = decltype(chunks.carry)(Kokkos::view_alloc(exec, label("carry", format)),
-                                        static_cast<std::size_t>(carry_elements<ExecutionSpace>(nnz)));
-  return chunks;
+  return ((has_begins ? chunks + 1 : 0) + 2 * chunks) * static_cast<std::int64_t>(sizeof(std::int64_t));
 }
 
 /// The first entry of a chunk.
@@ -184,8 +149,8 @@ void find_chunk_begins(const ExecutionSpace& exec, const char* format, const Ent
                        Find{entries, chunk_count, chunks.chunk_begins.data()});
 }
 
-/// Sets chunks.cut_rows and the two counts. `entries` must have been made after find_chunk_begins(). Fences
-/// exec.
+/// Sets chunks.cut_rows and the two counts, and allocates the workspace of the first product. `entries` must
+/// have been made after find_chunk_begins(). Fences exec.
 template <class ExecutionSpace, class EntryLayout, class Device>
 void find_cut_rows(const ExecutionSpace& exec, const char* format, const EntryLayout& entries,
                    EntryChunks<Device>& chunks) {
@@ -206,6 +171,11 @@ void find_cut_rows(const ExecutionSpace& exec, const char* format, const EntryLa
   } else {
     chunks.cut_row_count = list(0, 2, chunk_count);
   }
+  // A product with one column of x on this instance then finds a workspace: head and tail per chunk.
+  auto& pool = WorkspacePool<ExecutionSpace>::get();
+  constexpr std::size_t words_per_chunk = 2 * sizeof(Kokkos::complex<double>) / sizeof(std::uint64_t);
+  const auto chunk_words = static_cast<std::size_t>(chunk_count);
+  pool.give_back(pool.borrow(exec, chunk_words + 1, words_per_chunk * chunk_words));
   exec.fence();
 }
 

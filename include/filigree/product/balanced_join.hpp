@@ -11,28 +11,37 @@
 
 namespace Filigree::Impl {
 
-/// Pointers to the parts of the carry of a matrix (see EntryChunks::carry).
-template <class Accumulator>
-struct CarryPointers {
-  static_assert(sizeof(Accumulator) <= sizeof(Kokkos::complex<double>),
-                "Filigree::spmv: the carry has no room for sums wider than complex<double>.");
-  Accumulator* sums;
-  std::uint64_t* meeting_words;
-  int* ended_chunks;
+/// The carry: where the chunks of a product with up to Columns columns of x leave the partial sums of cut rows.
+/// It lies in a workspace.
+template <class Accumulator, int Columns>
+struct Carry {
+  Accumulator* sums;             ///< head and tail of each chunk, each for Columns columns of x
+  int* ended_chunks;             ///< a counter of the chunks that have ended; 0 between products
+  std::uint64_t* meeting_words;  ///< one per chunk: a sum for the next chunk; 0 between products
 
-  template <class CarryView>
-  CarryPointers(const CarryView& carry, std::int64_t chunk_count)
-      : sums(reinterpret_cast<Accumulator*>(carry.data())),
-        meeting_words(reinterpret_cast<std::uint64_t*>(carry.data() + carried_sums(chunk_count))),
-        ended_chunks(reinterpret_cast<int*>(carry.data() + carry.extent(0) - 1)) {}
+  template <class Workspace>
+  explicit Carry(const Workspace& workspace)
+      : sums(reinterpret_cast<Accumulator*>(workspace.sums.data())),
+        ended_chunks(reinterpret_cast<int*>(workspace.zeros.data())),
+        meeting_words(workspace.zeros.data() + 1) {}
+
+  /// The workspace that it needs.
+  template <class ExecutionSpace>
+  static auto& borrow(const ExecutionSpace& exec, std::int64_t chunk_count) {
+    static_assert(alignof(Accumulator) <= 16 && sizeof(Accumulator) <= 16,
+                  "Filigree::spmv: sums must not be wider than complex<double>.");
+    const auto chunks = static_cast<std::size_t>(chunk_count);
+    const std::size_t bytes = chunks * 2 * Columns * sizeof(Accumulator);
+    return WorkspacePool<ExecutionSpace>::get().borrow(exec, chunks + 1, (bytes + 7) / 8);
+  }
 
   /// Partial sum of the row that enters a chunk from the chunk before it.
   KOKKOS_FORCEINLINE_FUNCTION Accumulator& head(std::int64_t chunk, int column) const {
-    return sums[(chunk * 2) * most_carried_columns + column];
+    return sums[(chunk * 2) * Columns + column];
   }
   /// Partial sum of the row that begins in a chunk and continues in the next one.
   KOKKOS_FORCEINLINE_FUNCTION Accumulator& tail(std::int64_t chunk, int column) const {
-    return sums[(chunk * 2 + 1) * most_carried_columns + column];
+    return sums[(chunk * 2 + 1) * Columns + column];
   }
 };
 
@@ -46,7 +55,7 @@ struct ChunkProduct {
 
   EntryLayout entries;
   Operands operands;
-  CarryPointers<accumulator_type> carry;
+  Carry<accumulator_type, Operands::most_columns> carry;
   std::int64_t chunk_count;
   const std::int64_t* cut_rows;
   std::int64_t cut_row_count;
@@ -93,10 +102,9 @@ KOKKOS_FORCEINLINE_FUNCTION void meet(const Product& product, const std::int64_t
                                       const std::int64_t row) {
   using Word = SumAsWord<typename Product::accumulator_type>;
   std::uint64_t* const word = &product.carry.meeting_words[chunk];
-  if (Kokkos::atomic_compare_exchange(word, std::uint64_t(0), Word::of(part)) == 0) return;
-  // Exchanged, not stored. If the caller wrongly runs two products of this matrix at once, a plain store
-  // could lose a word of the other product, and all later products would be wrong.
-  const std::uint64_t other = Kokkos::atomic_exchange(word, std::uint64_t(0));
+  const std::uint64_t other = Kokkos::atomic_compare_exchange(word, std::uint64_t(0), Word::of(part));
+  if (other == 0) return;
+  *word = 0;
   product.operands.store(part + Word::sum(other), row, 0);
 }
 
@@ -155,8 +163,7 @@ struct JoinInLastTeam {
           int* const ended = product.carry.ended_chunks;
           const int count = static_cast<int>(product.chunk_count);
           mine = Kokkos::atomic_fetch_add(ended, 1) == count - 1 ? 1 : 0;
-          // Subtracted, not set to 0: see meet().
-          if (mine != 0) Kokkos::atomic_add(ended, -count);
+          if (mine != 0) *ended = 0;
         },
         is_last);
     Kokkos::memory_fence();
@@ -192,10 +199,11 @@ struct JoinInLastTeam {
                   "The heads and tails of all chunks must fit in the scratch memory.");
     for (int c = 0; c < operands_type::most_columns && product.operands.has(c); ++c) {
       const accumulator_type* carried = product.carry.sums + c;
-      std::int64_t stride = most_carried_columns;
+      std::int64_t stride = operands_type::most_columns;
       if constexpr (launch::gpu) {
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(2 * product.chunk_count)),
-                             [&](const int i) { scratch_sums[i] = carried[i * most_carried_columns]; });
+        Kokkos::parallel_for(
+            Kokkos::TeamThreadRange(team, static_cast<int>(2 * product.chunk_count)),
+            [&](const int i) { scratch_sums[i] = carried[i * operands_type::most_columns]; });
         team.team_barrier();
         carried = scratch_sums;
         stride = 1;

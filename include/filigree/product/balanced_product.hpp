@@ -10,7 +10,7 @@
 // 3. If a row lies in one chunk, the team sums it and stores y.
 // 4. If a row is cut, that is, if it lies in several chunks, each of them has a partial sum of it: the tail
 //    in the chunk in which the row begins, a head in each later chunk. Teams leave tails and heads in the
-//    carry, a View that the matrix holds.
+//    carry, which lies in a workspace that the product borrows (core/workspace.hpp).
 // 5. The tail and the heads of each cut row are joined (balanced_join.hpp). The order of the additions is
 //    fixed, so every run gives the same bits. Who joins depends on the matrix:
 //    a. Up to 2^20 entries: chunks begin with a row if possible ("row-aligned"), so that only rows of more
@@ -142,20 +142,20 @@ struct BalancedSpmv {
 
 /// The balanced product, for modes N and C. `entries` is the layout of the matrix. `chunks` and `empty_rows`
 /// (the rows without entries) are its Views. `name` and `join_name` name the kernels. Neither fences nor
-/// allocates. Two products at the same time must not use one carry.
+/// allocates, unless no workspace is free (see WorkspacePool).
 template <class ExecutionSpace, class EntryLayout, class Operands, class Device, class RowList>
 void balanced_spmv(const ExecutionSpace& exec, const std::string& name, const std::string& join_name,
                    Mode mode, const EntryLayout& entries, const Operands& operands,
                    const EntryChunks<Device>& chunks, const RowList& empty_rows) {
-  static_assert(Operands::most_columns <= most_carried_columns,
-                "Filigree::spmv: the carry has no room for this many columns of x.");
   using Launch = ChunkLaunch<ExecutionSpace>;
   using Product = ChunkProduct<ExecutionSpace, EntryLayout, Operands>;
   const bool row_aligned = chunks.chunk_begins.extent(0) > 0;
+  using ProductCarry = Carry<typename Operands::accumulator_type, Operands::most_columns>;
   const std::int64_t chunk_count = Launch::chunk_count(entries.nnz);
+  auto& workspace = ProductCarry::borrow(exec, chunk_count);
   Product product{entries,
                   operands,
-                  CarryPointers<typename Operands::accumulator_type>(chunks.carry, chunk_count),
+                  ProductCarry(workspace),
                   chunk_count,
                   chunks.cut_rows.data(),
                   chunks.cut_row_count,
@@ -178,12 +178,13 @@ void balanced_spmv(const ExecutionSpace& exec, const std::string& name, const st
     else
       launch(conjugate, std::false_type());
   });
-  if (row_aligned) return;
   if constexpr (BalancedSpmv<ExecutionSpace, EntryLayout, Operands, false, false>::chunks_meet)
     product.cut_row_count = chunks.long_row_count;
-  if (product.cut_row_count == 0 && product.empty_row_count == 0) return;
-  const JoinCutRows<ExecutionSpace, Product> join{product};
-  Kokkos::parallel_for(join_name, join.policy(exec), join);
+  if (!row_aligned && product.cut_row_count + product.empty_row_count > 0) {
+    const JoinCutRows<ExecutionSpace, Product> join{product};
+    Kokkos::parallel_for(join_name, join.policy(exec), join);
+  }
+  WorkspacePool<ExecutionSpace>::get().give_back(workspace);
 }
 
 }  // namespace Filigree::Impl

@@ -10,13 +10,6 @@
 namespace Filigree {
 namespace Impl {
 
-/// Whether products of Matrix write partial sums to a View of the matrix.
-template <class Matrix, class = void>
-struct HasOwnCarry : std::false_type {};
-template <class Matrix>
-struct HasOwnCarry<Matrix, std::void_t<decltype(std::declval<const Matrix&>().with_own_carry())>>
-    : std::true_type {};
-
 /// A copy of a CRS matrix, which may be const or unmanaged. The copies are queued on exec.
 template <class Copy, class ExecutionSpace, class Crs>
 Copy copy_of_crs(const ExecutionSpace& exec, const Crs& crs) {
@@ -44,9 +37,7 @@ auto variant_of(FormatList<Formats...>) -> std::variant<typename Formats::templa
 /// OptimizeOptions::share_crs was set and the picked format is CRS or WrappedCrsMatrix, new values of the CRS
 /// matrix are new values of this matrix, and refill writes to the CRS matrix.
 ///
-/// Some formats keep partial sums of a product in the matrix. For products on several execution space
-/// instances at the same time, make one copy per instance with with_own_carry(). The template parameters are
-/// those of KokkosSparse::CrsMatrix.
+/// The template parameters are those of KokkosSparse::CrsMatrix.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
 class AnyMatrix {
  public:
@@ -89,16 +80,6 @@ class AnyMatrix {
 
   /// The same matrix with another selection.
   AnyMatrix with_selection(Selection selection) const { return {std::move(selection), m_matrix, m_nnz}; }
-  /// A copy for products on another execution space instance at the same time (see CooMatrix).
-  AnyMatrix with_own_carry() const {
-    const auto copy = [](const auto& A) -> variant_type {
-      if constexpr (Impl::HasOwnCarry<std::decay_t<decltype(A)>>::value)
-        return A.with_own_carry();
-      else
-        return A;
-    };
-    return {m_selection, visit(copy), m_nnz};
-  }
   const Selection& selection() const { return m_selection; }
   /// A table of the predictions for all formats and why one was picked (see Selection::explain).
   std::string explain() const { return m_selection.explain(); }

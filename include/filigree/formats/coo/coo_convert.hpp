@@ -30,7 +30,7 @@ struct WriteRows {
   }
 };
 
-/// Sets the chunks, except the carry, of a COO matrix or of the COO part of another format. Fences exec.
+/// Sets the chunks of a COO matrix or of the COO part of another format. Fences exec.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z>
 void find_chunks(const ExecutionSpace& exec, const char* format, CooMatrix<S, O, D, M, Z>& coo) {
   using Layout = CooLayout<ExecutionSpace, S, O>;
@@ -58,8 +58,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CooOptio
                allocate_view<typename Coo::values_type>(exec, "values", Coo::name(), nnz),
                allocate_view<typename Coo::entries_type>(exec, "entries", Coo::name(), nnz),
                allocate_view<typename Coo::entries_type>(exec, "rows", Coo::name(), nnz),
-               empty_rows<typename Coo::entries_type>(exec, Coo::name(), crs, empty),
-               chunks_with_carry<typename Coo::device_type>(exec, Coo::name(), nnz));
+               empty_rows<typename Coo::entries_type>(exec, Coo::name(), crs, empty), {});
   if (nnz == 0) return;
   Kokkos::deep_copy(exec, result.values, crs.values);
   Kokkos::deep_copy(exec, result.entries, crs.graph.entries);
@@ -184,8 +183,7 @@ Coo sorted_coo(const ExecutionSpace& exec, typename Coo::ordinal_type row_count,
   work.order = order.data();
   Coo result(row_count, column_count, allocate_view<typename Coo::values_type>(exec, "values", format, nnz),
              allocate_view<typename Coo::entries_type>(exec, "entries", format, nnz),
-             allocate_view<typename Coo::entries_type>(exec, "rows", format, nnz), {},
-             chunks_with_carry<typename Coo::device_type>(exec, format, nnz));
+             allocate_view<typename Coo::entries_type>(exec, "rows", format, nnz), {}, {});
   work.sorted_rows = result.rows.data();
   work.sorted_columns = result.entries.data();
   work.sorted_values = result.values.data();

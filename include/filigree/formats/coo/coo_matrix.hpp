@@ -30,11 +30,8 @@ struct CooOptions : ConvertOptions {};
 /// where chunks begin: 1536 entries apart, or up to 512 entries earlier if the chunk then begins with a row.
 /// In larger matrices chunks begin with multiples of 2048. See EntryChunks for the Views.
 ///
-/// A product keeps partial sums in chunks.carry. Products of one object at once, on several execution space
-/// instances, would mix their partial sums; each needs its own copy from with_own_carry().
-///
-/// Bytes: nnz * (sizeof(Scalar) + 2 * sizeof(Ordinal)) + empty rows * sizeof(Ordinal), and for chunks 536 per
-/// chunk plus at most 24. With chunk_begins 8 more per chunk, plus 8.
+/// Bytes: nnz * (sizeof(Scalar) + 2 * sizeof(Ordinal)) + empty rows * sizeof(Ordinal), and 16 per chunk. With
+/// chunk_begins 8 more per chunk, plus 8.
 ///
 /// Sources: Kirk and Hwu, chapter 10, section 10.4; Liu, Yu, Chen, Hsieh and Shao 2012, section 2.1.
 ///
@@ -51,7 +48,6 @@ class CooMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   using typename base_type::entries_type;
   using typename base_type::values_type;
   using chunks_type = EntryChunks<device_type>;
-  using carry_type = typename chunks_type::carry_type;
   using chunk_offsets_type = typename chunks_type::offsets_type;
 
   static constexpr const char* name() { return "coo"; }
@@ -71,12 +67,6 @@ class CooMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   /// Bytes of all Views.
   std::size_t storage_bytes() const {
     return Impl::bytes_of(values, entries, rows, empty_rows) + chunks.bytes();
-  }
-  /// A copy that shares all Views but the carry, for products at the same time as products of this object.
-  CooMatrix with_own_carry() const {
-    CooMatrix result(*this);
-    result.chunks = chunks.with_own_carry(name());
-    return result;
   }
 
   values_type values;       ///< value of each entry

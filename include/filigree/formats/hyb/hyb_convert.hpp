@@ -26,8 +26,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HybOptio
   Coo coo(crs.numRows(), crs.numCols(),
           allocate_view<typename Coo::values_type>(exec, "coo_values", name, nnz),
           allocate_view<typename Coo::entries_type>(exec, "coo_entries", name, nnz),
-          allocate_view<typename Coo::entries_type>(exec, "coo_rows", name, nnz), {},
-          chunks_with_carry<typename Coo::device_type>(exec, name, nnz));
+          allocate_view<typename Coo::entries_type>(exec, "coo_rows", name, nnz), {}, {});
   const Ell ell = convert_ell_part<Ell>(exec, name, crs, plan);
   if (nnz > 0) {
     const auto list =

@@ -38,9 +38,7 @@ struct HybOptions : ConvertOptions {
 ///     1 0 0 1
 ///
 /// The ELL part is an EllMatrix, except that row_lengths holds the lengths of the rows of the whole matrix.
-/// The COO part is a CooMatrix whose list of empty rows is empty. Its carry holds partial sums during a
-/// product. So products of one matrix that run at the same time on several execution space instances each
-/// need a copy of the matrix from with_own_carry().
+/// The COO part is a CooMatrix whose list of empty rows is empty.
 ///
 /// Bytes: the sum of both parts.
 ///
@@ -73,13 +71,6 @@ class HybMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   KOKKOS_INLINE_FUNCTION Ordinal longestRow() const { return m_longest_row; }
   /// Bytes of all Views.
   std::size_t storage_bytes() const { return ell.storage_bytes() + coo.storage_bytes(); }
-  /// A copy that shares all Views but the carry, for products that run at the same time as products of this
-  /// object.
-  HybMatrix with_own_carry() const {
-    HybMatrix result(*this);
-    result.coo.chunks = coo.chunks.with_own_carry(name());
-    return result;
-  }
 
   ell_type ell;  ///< the first entries of each row
   coo_type coo;  ///< the excess entries

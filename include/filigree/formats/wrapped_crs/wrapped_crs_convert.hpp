@@ -46,7 +46,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const WrappedC
                          << " empty rows";
                    });
   const auto first_rows = allocate_view<RowList>(exec, "first_rows", format, chunk_count);
-  auto chunks = chunks_with_carry<typename Result::device_type>(exec, format, nnz);
+  typename Result::chunks_type chunks;
   find_chunk_begins(exec, format, Layout(crs, first_rows, chunks), chunks);
   const Layout entries(crs, first_rows, chunks);
   Kokkos::parallel_for(label("first_rows", format), row_range<void>(exec, chunk_count),

@@ -57,12 +57,10 @@ struct WrappedCrsOptions : ConvertOptions {
 ///                                                   CooMatrix
 ///
 /// In a matrix of more than 2^20 entries, on a GPU, the two chunks of a row that is cut once exchange their
-/// partial sums through words of the carry. A second kernel joins the chunks.long_row_count rows that are cut
+/// partial sums through words of a workspace. A second kernel joins the chunks.long_row_count rows that are cut
 /// more often (see product/balanced_product.hpp).
 ///
-/// A product with CrsKernel::balanced keeps partial sums in chunks.carry. Products of one object at once, on
-/// several execution space instances, would mix their partial sums; each needs its own copy from
-/// with_own_carry(). The Views that do not belong to the CRS matrix are managed, whatever MemoryTraits are.
+/// The Views that do not belong to the CRS matrix are managed, whatever MemoryTraits are.
 /// Bytes: the bytes of the CRS matrix. CrsKernel::balanced adds the bytes that CooMatrix has for chunks and
 /// sizeof(Ordinal) per chunk and per row without entries.
 ///
@@ -82,7 +80,6 @@ class WrappedCrsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits
   using values_type = typename crs_type::values_type;
   using row_list_type = Kokkos::View<Ordinal*, device_type>;
   using chunks_type = EntryChunks<device_type>;
-  using carry_type = typename chunks_type::carry_type;
   using chunk_offsets_type = typename chunks_type::offsets_type;
 
   static constexpr const char* name() { return "wrapped_crs"; }
@@ -109,12 +106,6 @@ class WrappedCrsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits
   std::size_t storage_bytes() const {
     return Impl::bytes_of(crs.values, crs.graph.row_map, crs.graph.entries, first_rows, empty_rows) +
            chunks.bytes();
-  }
-  /// A copy that shares all Views but the carry, for products at the same time as products of this object.
-  WrappedCrsMatrix with_own_carry() const {
-    WrappedCrsMatrix result(*this);
-    result.chunks = chunks.with_own_carry(name());
-    return result;
   }
 
   crs_type crs;              ///< the CRS matrix, shared
