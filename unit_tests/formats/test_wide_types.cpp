@@ -44,6 +44,7 @@ std::vector<NamedMatrix<double>> matrices_at_the_limits() {
   HostMatrix<double> full_row(3, most_of_short);
   HostMatrix<double> full(3, most_of_short);
   HostMatrix<double> duplicates(2, 5);
+  HostMatrix<double> tall(most_of_short, 3);
   Random random(3);
   for (std::int64_t column = 0; column < most_of_short; ++column) {
     full_row.rows[1].push_back({column, random.value<double>()});
@@ -52,10 +53,12 @@ std::vector<NamedMatrix<double>> matrices_at_the_limits() {
   }
   for (std::int64_t i = 0; i < 40000; ++i)
     duplicates.rows[1].push_back({i / 8000, random.value<double>()});
+  for (std::size_t row = 0; row < tall.rows.size(); row += 1000)
+    tall.rows[row].push_back({random.below(3), random.value<double>()});
   return {{"full row", full_row},
           {"32769 diagonals", full},
           {"row of 40000 entries", duplicates},
-          {"32767 rows", scattered<double>(most_of_short, 3, 2)}};
+          {"32767 rows", tall}};
 }
 
 std::int64_t longest_row(const HostMatrix<double>& host) {

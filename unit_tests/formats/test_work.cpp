@@ -131,6 +131,25 @@ TYPED_TEST(Work, OfABlockConversionIsNotQuadratic) {
   }
 }
 
+TEST(SortedEntries, AreACopyOnlyIfARowIsUnsorted) {
+  const auto sorted = [](const HostMatrix<double>& host) {
+    return host_list(Filigree::Impl::sorted_entries(ExecutionSpace(), "test", "test", device_crs(host)));
+  };
+  EXPECT_TRUE(sorted(block_banded<double>(3000, 3000, 1)).empty());
+  EXPECT_TRUE(sorted(HostMatrix<double>(5, 3)).empty());
+  EXPECT_TRUE(sorted(HostMatrix<double>(0, 3)).empty());
+  for (const auto& host : {scattered<double>(3000, 700, 20), arrow(3000), random_order(5000)}) {
+    std::vector<int> expected;
+    for (const auto& row : host.rows) {
+      const auto begin = static_cast<std::ptrdiff_t>(expected.size());
+      for (const auto& entry : row)
+        expected.push_back(static_cast<int>(entry.column));
+      std::sort(expected.begin() + begin, expected.end());
+    }
+    EXPECT_EQ(sorted(host), expected);
+  }
+}
+
 TYPED_TEST(Work, OfACheckedRefillIsNotQuadratic) {
   for (auto* make : {descending, random_order})
     expect_no_quadratic_work("matrix", [&](std::int64_t n) {

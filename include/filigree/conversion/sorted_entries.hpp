@@ -7,19 +7,19 @@
 
 namespace Filigree::Impl {
 
-/// Finds out whether the columns of some row do not ascend, as the maximum over all entries. One lane per
-/// strip of entries.
+/// Counts the entries with a smaller column than the entry before them in their row. One lane per strip of
+/// entries.
 template <class ExecutionSpace, class Views>
-struct FindUnsorted {
+struct CountUnsorted {
   Views crs;
   std::int64_t rows;
   std::int64_t nnz;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t strip, int& unsorted) const {
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t strip, std::int64_t& count) const {
     SlotGroup row;
     SlotStrip<ExecutionSpace>::for_each(strip, nnz, [&](std::int64_t i) {
       if (!row.has(i)) row = find_group(row.number, rows, i, [&](std::int64_t r) { return crs.begin(r); });
-      if (i > row.begin && crs.entries[i] < crs.entries[i - 1]) unsorted = 1;
+      if (i > row.begin && crs.entries[i] < crs.entries[i - 1]) ++count;
     });
   }
 };
@@ -62,11 +62,11 @@ auto sorted_entries(const ExecutionSpace& exec, const char* function, const char
   using Sort = SortEntries<ExecutionSpace, Views, entries_type>;
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
   const std::int64_t nnz = static_cast<std::int64_t>(crs.nnz());
-  int unsorted = 0;
+  std::int64_t unsorted = 0;
   if (nnz > 0)
-    Kokkos::parallel_reduce(
-        label("find_unsorted", format), row_range<void>(exec, SlotStrip<ExecutionSpace>::strips(nnz)),
-        FindUnsorted<ExecutionSpace, Views>{Views(crs), rows, nnz}, Kokkos::Max<int>(unsorted));
+    Kokkos::parallel_reduce(label("count_unsorted", format),
+                            row_range<void>(exec, SlotStrip<ExecutionSpace>::strips(nnz)),
+                            CountUnsorted<ExecutionSpace, Views>{Views(crs), rows, nnz}, unsorted);
   exec.fence();
   if (unsorted == 0) return entries_type();
   // The sort of Kokkos counts in 32 bits.
