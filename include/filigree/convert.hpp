@@ -88,8 +88,8 @@ using convert_options_t = typename MatrixTraits<converted_t<Format, Crs>>::optio
 /// Converts a CRS matrix to another format, on the device: convert<EllMatrix>(exec, crs).
 ///
 /// The rows of crs need not be sorted. Duplicates stay separate entries if the format can hold them;
-/// otherwise they are summed in the order of the CRS matrix. Its values, ordinals and offsets may be const and
-/// its Views may have any memory traits.
+/// otherwise they are summed in the order of the CRS matrix. Its values, ordinals and offsets may be const,
+/// and its Views may have any memory traits.
 ///
 /// The result shares no memory with crs, except with convert<CrsMatrix> and convert<WrappedCrsMatrix>. These
 /// share its Views and copy only const values and const column indices, because the result is not const. A
@@ -99,9 +99,9 @@ using convert_options_t = typename MatrixTraits<converted_t<Format, Crs>>::optio
 ///
 /// Throws std::invalid_argument if crs is not a valid CRS matrix (see ConvertOptions::check_input) or if an
 /// option is not valid. Throws std::length_error if the result would be larger than
-/// ConvertOptions::max_storage_ratio allows, if size_type cannot count its elements, or if ordinal_type cannot
-/// count the entries of its longest row (ELL, SELL, JDS, HYB and HEC) or its diagonals (CDS and DIA). It
-/// throws before the values and columns are allocated.
+/// ConvertOptions::max_storage_ratio allows, if size_type cannot count its elements, or if ordinal_type
+/// cannot count the entries of its longest row (ELL, SELL, JDS, HYB and HEC) or its diagonals (CDS and DIA).
+/// It throws before the values and columns are allocated.
 template <template <class, class, class, class, class> class Format, class ExecutionSpace, class S, class O,
           class D, class M, class Z>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value,

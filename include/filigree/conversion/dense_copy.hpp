@@ -160,8 +160,8 @@ struct DenseFill {
   }
 };
 
-/// Compares a CRS matrix with the elements of a dense format (Mark, then FindUnmarked), or copies the elements
-/// that are not zero to a CRS matrix (Count, then Extract). One lane per row.
+/// Compares a CRS matrix with the elements of a dense format (Mark, then FindUnmarked), or copies the
+/// elements that are not zero to a CRS matrix (Count, then Extract). One lane per row.
 template <class Elements, class Views>
 struct DenseCopy {
   using scalar_type = typename Elements::scalar_type;
@@ -175,8 +175,8 @@ struct DenseCopy {
 
   Elements elements;
   Views crs;
-  /// For each element 1 if the CRS matrix has an entry for it, else 0. Marks make the comparison one pass over
-  /// entries and elements, in whatever order the entries are.
+  /// For each element 1 if the CRS matrix has an entry for it, else 0. Marks make the comparison one pass
+  /// over entries and elements, in whatever order the entries are.
   unsigned char* marks = nullptr;
   // build_crs sets these three.
   size_type* crs_row_map = nullptr;

@@ -26,8 +26,9 @@ struct HybridPlan {
 };
 
 /// Chooses the width of the ELL part by the rule of the options, and checks the size of the result
-/// (check_count, check_storage). excess_bytes(n, r) is the size of the part that holds n excess entries of r rows. Error
-/// messages begin with `function`. Fences exec. While it runs, it takes 8 bytes per entry of the longest row.
+/// (check_count, check_storage). excess_bytes(n, r) is the size of the part that holds n excess entries of r
+/// rows. Error messages begin with `function`. Fences exec. While it runs, it takes 8 bytes per entry of the
+/// longest row.
 template <class Ell, class ExecutionSpace, class Crs, class Options, class ExcessBytes>
 HybridPlan plan_hybrid(const ExecutionSpace& exec, const char* function, const char* format, const Crs& crs,
                        const Options& options, const ExcessBytes& excess_bytes) {

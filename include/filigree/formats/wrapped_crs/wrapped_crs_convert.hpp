@@ -21,8 +21,8 @@ struct FindFirstRows {
   }
 };
 
-/// convert<WrappedCrsMatrix> of a checked CRS matrix, whose Views it shares, except const ones. For CrsKernel::balanced it finds
-/// the chunks and fences exec.
+/// convert<WrappedCrsMatrix> of a checked CRS matrix, whose Views it shares, except const ones. For
+/// CrsKernel::balanced it finds the chunks and fences exec.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const WrappedCrsOptions& options,
                       WrappedCrsMatrix<S, O, D, M, Z>& result) {
