@@ -31,12 +31,12 @@ struct CdsSpmvTranspose : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     std::int64_t end = this->diagonals;
     // With many more columns than rows, most diagonals do not meet this column. They are not looked at.
     if (this->columns > 4 * this->rows) {
-      const auto offset_exceeds = [&](std::int64_t limit, std::int64_t from) {
+      const auto first_offset_above = [&](std::int64_t limit, std::int64_t from) {
         return first_where(
             from, end, [&](std::int64_t d) { return static_cast<std::int64_t>(this->offsets[d]) > limit; });
       };
-      begin = offset_exceeds(block_column - (this->rows + b - 1) / b, 0);
-      end = offset_exceeds(block_column, begin);
+      begin = first_offset_above(block_column - (this->rows + b - 1) / b, 0);
+      end = first_offset_above(block_column, begin);
     }
     for (std::int64_t d = begin; d < end; ++d) {
       const std::int64_t row = (block_column - static_cast<std::int64_t>(this->offsets[d])) * b;
