@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
-
 #include "filigree/conversion/dense_copy.hpp"
 #include "filigree/conversion/row_copy.hpp"
 #include "filigree/core/matrix_traits.hpp"
@@ -23,21 +21,18 @@ template <class ExecutionSpace, class Matrix, class Crs>
 std::int64_t first_different_row(const ExecutionSpace& exec, const Matrix& A, const Crs& crs) {
   return with_layout(exec, A, [&](const auto& layout) {
     using Layout = std::decay_t<decltype(layout)>;
-    using Copy = CrsCopy<ExecutionSpace, Layout, Crs>;
-    const std::int64_t rows = MatrixTraits<Matrix>::num_rows(A);
-    Copy copy(layout, crs);
-    const auto find = [&](auto tag, std::int64_t calls) {
-      return find_first<decltype(tag)>(exec, "compare_pattern", MatrixTraits<Matrix>::name(), calls, copy);
-    };
+    const char* const format = MatrixTraits<Matrix>::name();
     if constexpr (Layout::is_dense) {
-      const Kokkos::View<unsigned char*, typename MatrixTraits<Matrix>::memory_space> marks(
-          Kokkos::view_alloc(exec, label("marks", MatrixTraits<Matrix>::name())), A.values.extent(0));
-      copy.marks = marks.data();
-      const std::int64_t row = find(typename Copy::Mark(), rows);
-      return std::min(row, find(typename Copy::FindUnmarked(), rows));
+      return first_different_dense_row(exec, format, A, layout, crs);
     } else {
-      const std::int64_t row = find(typename Copy::CompareLengths(), copy.count_calls(rows));
-      return row < rows ? row : find(typename Copy::CompareColumns(), copy.extract_calls(rows));
+      using Copy = RowCopy<ExecutionSpace, Layout, typename Crs::non_const_size_type>;
+      const std::int64_t rows = MatrixTraits<Matrix>::num_rows(A);
+      const Copy copy(layout, crs);
+      const std::int64_t row = find_first<typename Copy::CompareLengths>(exec, "compare_pattern", format,
+                                                                         copy.count_calls(rows), copy);
+      return row < rows ? row
+                        : find_first<typename Copy::CompareColumns>(exec, "compare_pattern", format,
+                                                                    copy.extract_calls(rows), copy);
     }
   });
 }

@@ -18,6 +18,8 @@
 //                             matrix.
 #pragma once
 
+#include <algorithm>
+
 #include "filigree/conversion/build_crs.hpp"
 #include "filigree/conversion/check_crs.hpp"
 #include "filigree/core/binary_search.hpp"
@@ -233,6 +235,22 @@ struct DenseCopy {
                               });
   }
 };
+
+/// The first row in which the pattern of a CRS matrix differs from that of A, a matrix of a dense format: an
+/// entry has no element, or an element that is not zero has no entry. If the patterns agree, none_found. Takes
+/// one byte per value of A while it runs. Fences exec.
+template <class ExecutionSpace, class Matrix, class Elements, class Crs>
+std::int64_t first_different_dense_row(const ExecutionSpace& exec, const char* format, const Matrix& A,
+                                       const Elements& elements, const Crs& crs) {
+  using Copy = DenseCopy<Elements, crs_views_t<Crs>>;
+  const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
+  const Kokkos::View<unsigned char*, typename Crs::device_type> marks(
+      Kokkos::view_alloc(exec, label("marks", format)), A.values.extent(0));
+  Copy copy(elements, crs);
+  copy.marks = marks.data();
+  const std::int64_t row = find_first<typename Copy::Mark>(exec, "compare_pattern", format, rows, copy);
+  return std::min(row, find_first<typename Copy::FindUnmarked>(exec, "compare_pattern", format, rows, copy));
+}
 
 /// Writes the values of a CRS matrix to all elements, and zeros to elements without an entry. One kernel,
 /// "Filigree::<what>[<format>]", and no fence.
