@@ -2,6 +2,7 @@
 //
 // The names of kernels, Views and regions that profilers see, and a check that spmv only launches kernels.
 #include "../support/formats.hpp"
+#include "../support/instances.hpp"
 #include "../support/tools.hpp"
 
 namespace FiligreeTest {
@@ -81,6 +82,31 @@ TYPED_TEST(Tools, SpmvOnlyLaunchesKernels) {
     // Each product of 18 columns needs two launches. The product with alpha == 0 needs one.
     EXPECT_GE(recorder.events().kernels.size(), 9u) << name;
   });
+}
+
+/// Kernels of other instances need not end before a conversion on one instance can go on.
+TYPED_TEST(Tools, ConversionsFenceTheirInstanceAlone) {
+  const ExecutionSpace exec = another_instance();
+  const auto host = scattered<double>(20, 20, 4);
+  const auto crs = device_crs(host);
+  const auto new_values = device_crs(with_new_values(host, 1));
+  {
+    // This recorder can see global fences, if Kokkos reports fences at all.
+    const KokkosRecorder recorder;
+    Kokkos::fence();
+    if (recorder.events().global_fences.empty()) GTEST_SKIP() << "This Kokkos does not report fences.";
+  }
+  for (const auto& variant : all_variants<TypeParam>()) {
+    SCOPED_TRACE(variant.name);
+    const auto options = any_padding(1, variant.options);
+    const auto A = TypeParam::convert_with(exec, crs, options);
+    exec.fence();
+    const KokkosRecorder recorder;
+    const auto again = TypeParam::convert_with(exec, crs, options);
+    Filigree::refill(exec, again, new_values);
+    if constexpr (!is_kokkos_kernels_v<TypeParam>) Filigree::to_crs(exec, again);
+    EXPECT_EQ(recorder.events().global_fences, Strings());
+  }
 }
 
 TYPED_TEST(Tools, UncheckedRefillIsOneKernel) {
