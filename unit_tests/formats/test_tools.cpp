@@ -37,6 +37,9 @@ TYPED_TEST(Tools, EveryNameBeginsWithFiligree) {
   View2<double, Layout> y("y", 20, 3);
   for (const auto& variant : all_variants<TypeParam>()) {
     SCOPED_TRACE(variant.name);
+    // The first product keeps its workspace for later ones.
+    Filigree::spmv("N", 2.0, TypeParam::convert_with(crs, any_padding(1, variant.options)), x, 0.5, y);
+    Kokkos::fence();
     const KokkosRecorder recorder;
     {
       const auto A = TypeParam::convert_with(crs, any_padding(1, variant.options));
@@ -110,7 +113,6 @@ TYPED_TEST(Tools, ConversionsFenceTheirInstanceAlone) {
 }
 
 TYPED_TEST(Tools, UncheckedRefillIsOneKernel) {
-  if (is_kokkos_kernels_v<TypeParam>) GTEST_SKIP() << "Kokkos Kernels may fence and allocate.";
   const auto host = scattered<double>(20, 20, 4);
   const auto A = converted<TypeParam>(host);
   const auto crs = device_crs(host);
