@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Memory in which a product keeps partial sums while it runs. It does not belong to the matrix, so that
-// products of one matrix can run at the same time.
+// products of one matrix can run at the same time (see docs/performance.md, "Where partial sums are stored").
 #pragma once
 
 #include <algorithm>
