@@ -111,6 +111,18 @@ void check_crs(const ExecutionSpace& exec, const char* function, const Crs& crs,
                               columns, " matrix are 0 to ", columns - 1, ".");
 }
 
+/// Throws std::length_error if Ordinal cannot hold `count`, a number that the result keeps in this type.
+/// `what` says what is counted. Every conversion calls it for its widths and counts, before it allocates the
+/// result.
+template <class Ordinal>
+void check_count(const char* function, std::int64_t count, const char* what) {
+  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<Ordinal>::max());
+  if (static_cast<std::uint64_t>(count) > most)
+    fail<std::length_error>(function, ": the result would have ", count, " ", what, ", but the ",
+                            8 * sizeof(Ordinal), "-bit ordinal_type of the matrix can count at most ", most,
+                            "; convert from a CRS matrix with a wider ordinal_type.");
+}
+
 /// Throws std::length_error if SizeType cannot count the `elements` elements of the largest View of a result,
 /// or if the result takes more bytes than the options allow. `bytes` is the size of the whole result.
 /// explain(stream) prints why the result is large. The message contains this text.

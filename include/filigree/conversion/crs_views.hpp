@@ -11,6 +11,9 @@ namespace Filigree::Impl {
 /// the memory traits of the matrix.
 template <class Scalar, class Ordinal, class SizeType>
 struct CrsViews {
+  using ordinal_type = Ordinal;
+  using size_type = SizeType;
+
   const Scalar* values;
   const Ordinal* entries;
   const SizeType* row_map;

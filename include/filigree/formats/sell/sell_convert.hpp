@@ -216,6 +216,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const SellOpti
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
   const std::int64_t height = options.slice_height;
   const std::int64_t longest = longest_row(exec, name, crs);
+  check_count<O>(function, round_up(longest, options.lanes_per_row), "entries per row, padding included");
   Sell sell(crs.numRows(), crs.numCols(), static_cast<Z>(crs.nnz()), options.slice_height,
             options.lanes_per_row);
   if (options.sorting_window != 1 && rows > 0) {
