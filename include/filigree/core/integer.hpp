@@ -19,8 +19,8 @@ using stored_row_t = std::conditional_t<sizeof(Ordinal) <= 4, std::uint32_t, std
 template <class Ordinal>
 using length_t = std::conditional_t<sizeof(Ordinal) <= 4, std::int32_t, std::int64_t>;
 
-/// The largest number that a matrix keeps in its ordinals, such as a width. Kernels add up to 1023 (the entries
-/// of a batch, the lanes of a team) to the length of a row, which must not overflow length_t.
+/// The largest number that a matrix keeps in its ordinals, such as a width. Kernels add up to 1023 (the
+/// entries of a batch, the lanes of a team) to the length of a row, which must not overflow length_t.
 template <class Ordinal>
 constexpr std::int64_t largest_count =
     std::min(static_cast<std::uint64_t>(std::numeric_limits<Ordinal>::max()),

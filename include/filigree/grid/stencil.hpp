@@ -9,8 +9,8 @@
 
 namespace Filigree {
 
-/// The points of a stencil: the distances in x, y and z from a cell to the cells that it is coupled with. Each
-/// is at least -(2^31 - 1).
+/// The points of a stencil: the distances in x, y and z from a cell to the cells that it is coupled with.
+/// Each is at least -(2^31 - 1).
 struct Stencil {
   std::vector<std::array<int, 3>> points;
 

@@ -23,8 +23,8 @@ namespace Filigree {
 /// is moved along each of them. If several points stand for one cell, their coefficients are added.
 ///
 /// The constructor counts the entries on the host. It takes time and memory in proportion to the points, and
-/// with BoundaryRule::clamp to the reach of the stencil. The matrix is assembled on the device. CRS and CDS hold
-/// the same entries.
+/// with BoundaryRule::clamp to the reach of the stencil. The matrix is assembled on the device. CRS and CDS
+/// hold the same entries.
 ///
 /// @tparam Coefficients a device functor (cell, neighbour, i, j) that returns the value in row i of `cell`
 ///         and column j of `neighbour`. `neighbour` is the number of a cell of the grid. If
@@ -60,8 +60,8 @@ class StencilProblem {
   std::int64_t nnz() const { return m_pattern.nnz(); }
 
   /// The matrix as a KokkosSparse::CrsMatrix with sorted rows. Fences exec.
-  /// @throws std::length_error if the ordinal or offset type of Crs cannot count the rows or entries, or 64 bits
-  ///         their bytes
+  /// @throws std::length_error if the ordinal or offset type of Crs cannot count the rows or entries, or 64
+  ///         bits their bytes
   template <class Crs, class ExecutionSpace = typename Crs::execution_space>
   Crs crs(const ExecutionSpace& exec = ExecutionSpace()) const {
     using ordinal_type = typename Crs::non_const_ordinal_type;
@@ -132,8 +132,8 @@ class StencilProblem {
   }
 
  private:
-  /// Throws std::length_error if Ordinal cannot count the rows or the block diagonals, SizeType the values, or
-  /// 64 bits the bytes of a View.
+  /// Throws std::length_error if Ordinal cannot count the rows or the block diagonals, SizeType the values,
+  /// or 64 bits the bytes of a View.
   template <class Ordinal, class SizeType, class Value>
   void check_size(const char* function, double values, std::int64_t diagonals = 0) const {
     const double rows = static_cast<double>(numRows());
