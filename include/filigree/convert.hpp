@@ -90,7 +90,8 @@ using convert_options_t = typename MatrixTraits<converted_t<Format, Crs>>::optio
 /// share its Views and copy only const values and const column indices, because the result is not const. A
 /// result that shares unmanaged Views must not be used after their memory is freed.
 ///
-/// Fences exec to check crs and to read sizes. The last kernel may still run on return.
+/// Fences exec to check crs and to read sizes, and no other instance. (Kokkos may wait for the device when it
+/// allocates or frees memory.) The last kernel may still run on return.
 ///
 /// Throws std::invalid_argument if crs is not a valid CRS matrix (see ConvertOptions::check_input) or if an
 /// option is not valid. Throws std::length_error if the result would be larger than

@@ -62,8 +62,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BsrOptio
                        pattern);
   Kokkos::parallel_scan("Filigree::row_map[bsr]", row_range<void>(exec, block_rows + 1),
                         ExclusiveSum<Z>{row_map.data()});
-  exec.fence();
-  const Z blocks = read_element(row_map, static_cast<std::size_t>(block_rows));
+  const Z blocks = read_element(exec, row_map, static_cast<std::size_t>(block_rows));
 
   const double elements = static_cast<double>(blocks) * static_cast<double>(b * b);
   check_storage<Z>(function, elements,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "filigree/conversion/row_copy.hpp"
 #include "filigree/core/allocate_view.hpp"
 #include "filigree/formats/crs/crs_matrix.hpp"
 
@@ -64,12 +65,12 @@ std::int64_t first_different_row(const ExecutionSpace& exec, const KokkosSparse:
   return row;
 }
 
-/// refill from a checked CRS matrix. One copy.
+/// refill from a checked CRS matrix. One kernel.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void refill_from_crs(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& A,
                      const Crs& crs) {
   static_assert(!std::is_const_v<S>, "Filigree::refill: the values of A must not be const.");
-  Kokkos::deep_copy(exec, A.values, crs.values);
+  copy_values(exec, "crs", crs, A.values);
 }
 
 /// to_crs: the result shares the Views of A.

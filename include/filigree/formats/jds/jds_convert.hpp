@@ -31,11 +31,12 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const JdsOptio
     offsets[k + 1] = offsets[k] + reaching[k + 1];
   const auto diagonal_offsets =
       allocate_view<typename Jds::offsets_type>(exec, "diagonal_offsets", name, longest + 1);
-  exec.fence();
   Kokkos::deep_copy(
-      diagonal_offsets,
+      exec, diagonal_offsets,
       Kokkos::View<const std::int64_t*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
           offsets.data(), offsets.size()));
+  // The copy must end before `offsets` is destroyed.
+  exec.fence();
   result = Jds(crs.numRows(), crs.numCols(),
                allocate_view<typename Jds::values_type>(exec, "values", name, entries),
                allocate_view<typename Jds::entries_type>(exec, "entries", name, entries),

@@ -168,8 +168,7 @@ std::int64_t find_sell_offsets(const ExecutionSpace& exec, const Crs& crs, std::
   Kokkos::parallel_for(label("slice_sizes", name), row_range<typename Slices::Sizes>(exec, slices), work);
   Kokkos::parallel_scan(label("slice_offsets", name), row_range<void>(exec, slices + 1),
                         ExclusiveSum<std::int64_t>{sell.slice_offsets.data()});
-  exec.fence();
-  return read_element(sell.slice_offsets, static_cast<std::size_t>(slices));
+  return read_element(exec, sell.slice_offsets, static_cast<std::size_t>(slices));
 }
 
 /// Sets the column bases and the column offsets for SellOptions::short_columns, and returns the number of
