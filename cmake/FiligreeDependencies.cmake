@@ -2,9 +2,11 @@
 #
 # Finds the libraries that Filigree links to, for its own build and for projects that use an installed Filigree.
 # Afterwards the targets Kokkos::kokkos, Kokkos::kokkoskernels and ZLIB::ZLIB exist. If a library is missing,
-# FILIGREE_MISSING_DEPENDENCY is a sentence that says what to install.
+# FILIGREE_MISSING_DEPENDENCY is a sentence that says what to install. Otherwise FILIGREE_KOKKOS names the versions of
+# Kokkos and Kokkos Kernels and the backends. It must be the same for Filigree and for projects that use it.
 
 unset(FILIGREE_MISSING_DEPENDENCY)
+unset(FILIGREE_KOKKOS)
 
 find_package(Kokkos 3.4 QUIET)
 if(NOT Kokkos_FOUND)
@@ -44,3 +46,15 @@ if(NOT TARGET Kokkos::kokkoskernels)
     INTERFACE_LINK_LIBRARIES "${KokkosKernels_LIBRARIES};Kokkos::kokkos")
   unset(filigree_kernels_includes)
 endif()
+
+set(filigree_backends ${Kokkos_DEVICES})
+list(SORT filigree_backends)
+list(JOIN filigree_backends ", " filigree_backends)
+# In Trilinos, Kokkos Kernels has no version.
+set(filigree_kernels_version "${KokkosKernels_VERSION}")
+if("${KokkosKernels_VERSION}" STREQUAL "")
+  set(filigree_kernels_version "without a version")
+endif()
+set(FILIGREE_KOKKOS "Kokkos ${Kokkos_VERSION} (backends: ${filigree_backends}) and Kokkos Kernels ${filigree_kernels_version}")
+unset(filigree_backends)
+unset(filigree_kernels_version)

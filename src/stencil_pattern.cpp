@@ -3,36 +3,63 @@
 #include <cstdlib>
 #include <filigree/core/error.hpp>
 #include <filigree/grid/stencil_pattern.hpp>
+#include <limits>
 #include <set>
+#include <tuple>
 
 namespace Filigree::Impl {
+
+constexpr std::int64_t most_entries = std::numeric_limits<std::int64_t>::max();
 
 StencilPattern::StencilPattern(const std::array<std::int64_t, 3>& cells, const Stencil& stencil, int dof_,
                                const Boundaries& boundaries)
     : grid(cells, boundaries), dof(dof_) {
-  const auto [nx, ny, nz] = cells;
+  check_grid();
+  add_points(stencil);
+  count_blocks_and_diagonals();
+}
+
+void StencilPattern::check_grid() const {
+  const auto [nx, ny, nz] = grid.cells;
   if (nx < 1 || ny < 1 || nz < 1)
     fail<std::invalid_argument>("Filigree::StencilProblem: the grid has ", nx, " x ", ny, " x ", nz,
                                 " cells; each number must be at least 1.");
   if (dof < 1)
     fail<std::invalid_argument>("Filigree::StencilProblem: dof is ", dof,
                                 "; it is the number of unknowns per cell and must be at least 1.");
-  if (static_cast<double>(nx) * static_cast<double>(ny) * static_cast<double>(nz) * dof > 9e18)
+  for (int axis = 0; axis < 3; ++axis)
+    if (grid.rules[axis] < BoundaryRule::drop || grid.rules[axis] > BoundaryRule::constant)
+      fail<std::invalid_argument>("Filigree::StencilProblem: the rule of axis ", axis, " is BoundaryRule(",
+                                  static_cast<int>(grid.rules[axis]),
+                                  "); it must be drop, wrap, clamp or constant.");
+  // Divisions, because the product may overflow.
+  if (dof > most_entries / nx / ny / nz)
     fail<std::length_error>("Filigree::StencilProblem: ", nx, " x ", ny, " x ", nz, " cells with ", dof,
                             " unknowns per cell are more rows than 64 bits can count.");
-  add_points(stencil);
-  count_blocks_and_diagonals();
 }
 
 /// Checks the points of the stencil, and stores and sorts those that reach a cell.
 void StencilPattern::add_points(const Stencil& stencil) {
-  for (const auto& point : stencil.points) {
-    if (std::count(stencil.points.begin(), stencil.points.end(), point) > 1)
-      fail<std::invalid_argument>("Filigree::StencilProblem: the stencil has the point (", point[0], ", ",
-                                  point[1], ", ", point[2], ") twice; its points must differ.");
+  if (stencil.points.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+    fail<std::length_error>("Filigree::StencilProblem: the stencil has ", stencil.points.size(),
+                            " points; it may have at most ", std::numeric_limits<int>::max(), ".");
+  auto sorted = stencil.points;
+  // In this order the columns of a CRS row are sorted, if all points are in the grid.
+  std::sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+    return std::tie(a[2], a[1], a[0]) < std::tie(b[2], b[1], b[0]);
+  });
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end())
+    fail<std::invalid_argument>("Filigree::StencilProblem: the stencil has the point (", (*twice)[0], ", ",
+                                (*twice)[1], ", ", (*twice)[2], ") twice; its points must differ.");
+  for (const auto& point : sorted) {
     bool reaches_cell = true;
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      const std::int64_t reach = std::abs(static_cast<std::int64_t>(point[axis]));
+      if (point[axis] == std::numeric_limits<int>::lowest())
+        fail<std::invalid_argument>("Filigree::StencilProblem: the stencil has the point (", point[0], ", ",
+                                    point[1], ", ", point[2], "); each distance must be at least ",
+                                    -std::numeric_limits<int>::max(), ".");
+      const std::int64_t reach = std::abs(point[axis]);
       if (grid.rules[axis] == BoundaryRule::wrap && 2 * reach >= grid.cells[axis] && reach > 0)
         fail<std::invalid_argument>("Filigree::StencilProblem: axis ", axis, " wraps around ",
                                     grid.cells[axis], " cells, and the stencil reaches ", reach,
@@ -42,39 +69,43 @@ void StencilPattern::add_points(const Stencil& stencil) {
     // A point that never reaches a cell would add an empty block diagonal.
     if (reaches_cell) points.push_back(point);
   }
-  // In this order the columns of a CRS row are sorted.
-  const auto distance = [&](const std::array<int, 3>& point) {
-    return (point[2] * grid.cells[1] + point[1]) * grid.cells[0] + point[0];
-  };
-  std::sort(points.begin(), points.end(),
-            [&](const auto& a, const auto& b) { return distance(a) < distance(b); });
 }
 
-/// Sets blocks and block_offsets.
-///
-/// A coordinate of an axis is inner if it is at least the reach of the stencil away from both ends. All inner
-/// coordinates have equal neighbourhoods, so one of them is visited and counted for all.
-void StencilPattern::count_blocks_and_diagonals() {
-  using Representative = std::pair<std::int64_t, std::int64_t>;  // a coordinate, number of equal coordinates
-  std::array<std::vector<Representative>, 3> representatives;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    std::int64_t reach = 0;
-    for (const auto& point : points)
-      reach = std::max(reach, std::abs(static_cast<std::int64_t>(point[axis])));
-    const std::int64_t cells = grid.cells[axis];
-    const bool has_inner = cells > 2 * reach;
-    for (std::int64_t i = 0; i < (has_inner ? reach : cells); ++i)
-      representatives[axis].emplace_back(i, 1);
-    if (has_inner) representatives[axis].emplace_back(reach, cells - 2 * reach);
-    for (std::int64_t i = cells - reach; has_inner && i < cells; ++i)
-      representatives[axis].emplace_back(i, 1);
+/// The coordinates of an axis in groups with equal neighbourhoods, in ascending order: the same points are in
+/// the grid, and the others stand for cells at the same distance.
+std::vector<StencilPattern::Coordinates> StencilPattern::equal_coordinates(std::size_t axis) const {
+  const std::int64_t cells = grid.cells[axis];
+  std::set<std::int64_t> begins = {0, cells};
+  for (const auto& point : points) {
+    // The point is in the grid for coordinates `first` to `end` - 1.
+    const std::int64_t first = std::clamp<std::int64_t>(-std::int64_t(point[axis]), 0, cells);
+    const std::int64_t end = std::clamp<std::int64_t>(cells - point[axis], 0, cells);
+    begins.insert({first, end});
+    // The distance to the end of the grid is different for each coordinate.
+    if (grid.rules[axis] != BoundaryRule::clamp) continue;
+    for (std::int64_t i = 0; i < first; ++i)
+      begins.insert(i);
+    for (std::int64_t i = end; i < cells; ++i)
+      begins.insert(i);
   }
+  std::vector<Coordinates> groups;
+  for (auto begin = begins.begin(); *begin < cells; ++begin)
+    groups.push_back({*begin, *std::next(begin) - *begin});
+  return groups;
+}
+
+/// Sets blocks and block_offsets. Visits one cell for all cells with equal neighbourhoods.
+void StencilPattern::count_blocks_and_diagonals() {
+  const auto all_x = equal_coordinates(0);
+  const auto all_y = equal_coordinates(1);
+  const auto all_z = equal_coordinates(2);
+  const std::int64_t most_blocks = most_entries / dof / dof;
   std::set<std::int64_t> offsets;
-  for (const auto& [z, z_count] : representatives[2])
-    for (const auto& [y, y_count] : representatives[1])
-      for (const auto& [x, x_count] : representatives[0]) {
-        const std::int64_t coordinates[3] = {x, y, z};
-        const std::int64_t cell = (z * grid.cells[1] + y) * grid.cells[0] + x;
+  for (const auto& z : all_z)
+    for (const auto& y : all_y)
+      for (const auto& x : all_x) {
+        const std::int64_t coordinates[3] = {x.first, y.first, z.first};
+        const std::int64_t cell = (z.first * grid.cells[1] + y.first) * grid.cells[0] + x.first;
         std::set<std::int64_t> neighbours;
         for (const auto& point : points) {
           bool outside = false;
@@ -82,7 +113,15 @@ void StencilPattern::count_blocks_and_diagonals() {
           const std::int64_t neighbour = grid.neighbour(coordinates, point.data(), outside, value);
           if (neighbour >= 0) neighbours.insert(neighbour - cell);
         }
-        blocks += x_count * y_count * z_count * static_cast<std::int64_t>(neighbours.size());
+        if (neighbours.empty()) continue;
+        const std::int64_t equal_cells = x.count * y.count * z.count;
+        const std::int64_t blocks_per_cell = static_cast<std::int64_t>(neighbours.size());
+        if (equal_cells > (most_blocks - blocks) / blocks_per_cell)
+          fail<std::length_error>("Filigree::StencilProblem: the matrix of ", grid.cells[0], " x ",
+                                  grid.cells[1], " x ", grid.cells[2], " cells with ", dof,
+                                  " unknowns per cell and a stencil of ", points.size(),
+                                  " points has more entries than 64 bits can count.");
+        blocks += equal_cells * blocks_per_cell;
         offsets.insert(neighbours.begin(), neighbours.end());
       }
   block_offsets.assign(offsets.begin(), offsets.end());

@@ -167,6 +167,42 @@ TEST(Aliased, DetectsOtherOverlaps) {
   EXPECT_TRUE(aliased(Kokkos::subview(pairs, Kokkos::ALL, 0), all));
 }
 
+/// Expects the entries 0, 1, ... of a row to be shared by the lanes in turns, for rows up to the longest ones.
+template <class Length>
+void expect_turns(Length longest) {
+  for (int log2_lanes = 0; log2_lanes <= 5; ++log2_lanes)
+    for (int lane = 0; lane < 1 << log2_lanes; ++lane) {
+      for (Length length = 0; length < 100; ++length) {
+        Length expected = 0;
+        for (Length entry = lane; entry < length; entry += Length(1) << log2_lanes)
+          ++expected;
+        EXPECT_EQ(entries_of_lane(length, lane, log2_lanes), expected) << length << " entries, lane " << lane;
+      }
+      for (int less = 0; less < 100; ++less) {
+        const Length length = longest - less;
+        const Length lanes = Length(1) << log2_lanes;
+        const Length expected = length / lanes + (lane < length % lanes ? 1 : 0);
+        EXPECT_EQ(entries_of_lane(length, lane, log2_lanes), expected) << length << " entries, lane " << lane;
+      }
+    }
+}
+
+TEST(EntriesOfLane, DoNotOverflow) {
+  expect_turns(std::numeric_limits<std::int32_t>::max());
+  expect_turns(std::numeric_limits<std::int64_t>::max());
+  // The compiler refuses an overflow in a constant.
+  static_assert(entries_of_lane(std::numeric_limits<std::int32_t>::max(), 0, 5) == 67108864, "");
+  static_assert(entries_of_lane(std::numeric_limits<std::int32_t>::max(), 31, 5) == 67108863, "");
+}
+
+/// Kernels add the entries of a batch and the lanes of a team to the length of a row.
+TEST(LargestCount, LeavesRoomForSumsOfKernels) {
+  static_assert(largest_count<short> == 32767, "");
+  static_assert(largest_count<int> == 2147482624, "");
+  static_assert(largest_count<std::uint32_t> == 2147482624, "");
+  static_assert(largest_count<std::int64_t> == std::numeric_limits<std::int64_t>::max() - 1023, "");
+}
+
 TEST(AllFormats, HaveDistinctNames) {
   std::set<std::string> names;
   int count = 0;

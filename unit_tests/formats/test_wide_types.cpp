@@ -154,4 +154,35 @@ TEST(ShortOffsets, MustHoldTheStrideOfEll) {
                     {"Filigree::convert<HybMatrix>", "32768", "16-bit size_type"}));
 }
 
+/// Rows that are so long that a kernel with 32-bit lengths would overflow. The refusal must come before the
+/// entries are read: there is only one.
+TEST(LongRows, AreRefusedIfLengthsCouldOverflow) {
+  using LongCrs = Crs<double, int, std::int64_t>;
+  const Kokkos::View<double*, Device> value("value", 1);
+  const Kokkos::View<int*, Device> column("column", 1);
+  for (const std::int64_t length : {2147482625, 2147483647}) {
+    const LongCrs crs(
+        "long", 1, 5, length, LongCrs::values_type(value.data(), static_cast<std::size_t>(length)),
+        device_list<LongCrs::row_map_type::non_const_type>(std::vector<std::int64_t>{0, length}),
+        LongCrs::index_type(column.data(), static_cast<std::size_t>(length)));
+    const auto expect_refusal = [&](const std::string& format, auto options, auto convert) {
+      options.check_input = false;
+      const KokkosRecorder recorder;
+      EXPECT_TRUE(holds(message<std::length_error>([&]() { convert(options); }),
+                        {"Filigree::convert<" + format + ">", std::to_string(length), "2147482624"}));
+      EXPECT_LT(recorder.events().allocated_bytes, 300000u);
+    };
+    expect_refusal("EllMatrix", Filigree::EllOptions(),
+                   [&](const auto& options) { Filigree::convert<Filigree::EllMatrix>(crs, options); });
+    expect_refusal("SellMatrix", Filigree::SellOptions(),
+                   [&](const auto& options) { Filigree::convert<Filigree::SellMatrix>(crs, options); });
+    expect_refusal("JdsMatrix", Filigree::JdsOptions(),
+                   [&](const auto& options) { Filigree::convert<Filigree::JdsMatrix>(crs, options); });
+    expect_refusal("HybMatrix", Filigree::HybOptions(),
+                   [&](const auto& options) { Filigree::convert<Filigree::HybMatrix>(crs, options); });
+    expect_refusal("HecMatrix", Filigree::HecOptions(),
+                   [&](const auto& options) { Filigree::convert<Filigree::HecMatrix>(crs, options); });
+  }
+}
+
 }  // namespace FiligreeTest

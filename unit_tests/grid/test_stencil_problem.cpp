@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <cmath>
 #include <filigree/grid/stencil_problem.hpp>
+#include <limits>
 #include <map>
 
+#include "../support/errors.hpp"
 #include "../support/formats.hpp"
 
 namespace FiligreeTest {
@@ -328,6 +330,118 @@ TEST(StencilProblem, RefusesInvalidGrids) {
       0u);
   EXPECT_EQ(refusal([&]() { StencilProblem<>({3, 1, 1}, five, 1, wrap); }), "nothing");
   EXPECT_EQ(refused({4000000000, 4000000000, 2}, five, 1).find("length: Filigree::StencilProblem"), 0u);
+}
+
+TEST(StencilProblem, RefusesPointsAndRulesOutOfRange) {
+  const auto refused = [](const Cells& cells, const Stencil& stencil, const Boundaries& boundaries) {
+    return refusal([&]() { StencilProblem<>(cells, stencil, 4, boundaries); });
+  };
+  constexpr int lowest = std::numeric_limits<int>::lowest();
+  constexpr int highest = std::numeric_limits<int>::max();
+  for (const Boundary& rule :
+       {Boundary::drop(), Boundary::wrap(), Boundary::clamp(), Boundary::constant(1, 2)})
+    for (const auto& point : {std::array<int, 3>{lowest, 0, 0}, {0, 0, lowest}})
+      EXPECT_TRUE(holds(refused({1, 1, 1}, Stencil{{{0, 0, 0}, point}}, {rule, rule, rule}),
+                        {"invalid: Filigree::StencilProblem: ", "-2147483648", "at least -2147483647"}));
+  for (const int rule : {17, 4, -1})
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      Boundaries boundaries;
+      boundaries[axis].rule = static_cast<BoundaryRule>(rule);
+      EXPECT_TRUE(holds(refused({4, 4, 4}, Stencil::seven_point(), boundaries),
+                        {"invalid: Filigree::StencilProblem: ", "axis " + std::to_string(axis),
+                         "BoundaryRule(" + std::to_string(rule) + ")", "drop, wrap, clamp or constant"}));
+    }
+  // Points that reach far beyond the grid are valid.
+  const Stencil far{{{0, 0, 0}, {highest, -highest, highest}}};
+  expect_right({2, 3, 2}, far, 2, Numbered(), {Boundary::clamp(), Boundary::clamp(), Boundary::clamp()});
+  expect_right({2, 3, 2}, far, 2, Numbered(), {Boundary::clamp(), Boundary::constant(2, 3), {}});
+  expect_right({2, 3, 2}, far, 1, Numbered(),
+               {Boundary::constant(2, 3), Boundary::clamp(), Boundary::clamp()});
+}
+
+TEST(StencilProblem, RefusesGridsWithMoreEntriesThan64BitsCount) {
+  const auto five = Stencil::five_point();
+  const auto refused = [&](const Cells& cells, const Stencil& stencil, int dof) {
+    return refusal([&]() { StencilProblem<>(cells, stencil, dof); });
+  };
+  EXPECT_TRUE(holds(refused({1000000000, 1000000000, 4}, five, 1),
+                    {"length: Filigree::StencilProblem: ", "1000000000 x 1000000000 x 4 cells", "5 points",
+                     "entries", "64 bits"}));
+  // 2^62 cells: two entries per row are 2^63, one too many.
+  const std::int64_t half = std::int64_t(1) << 31;
+  const Boundaries wrap{Boundary::wrap(), {}, {}};
+  const auto entries = [&](const Stencil& stencil, int dof, std::int64_t cells_in_y) {
+    std::int64_t count = 0;
+    const auto error = refusal([&]() {
+      count = StencilProblem<>({half, cells_in_y, 1}, stencil, dof, wrap).nnz();
+    });
+    return error == "nothing" ? std::to_string(count) : error.substr(0, 7);
+  };
+  EXPECT_EQ(entries(Stencil{{{0, 0, 0}, {1, 0, 0}}}, 1, half), "length:");
+  EXPECT_EQ(entries(Stencil{{{0, 0, 0}, {1, 0, 0}}}, 1, half - 1), "9223372032559808512");
+  EXPECT_EQ(entries(Stencil{{{0, 0, 0}}}, 1, half), "4611686018427387904");
+  EXPECT_EQ(entries(Stencil{{{0, 0, 0}}}, 2, half), "length:");
+  EXPECT_EQ(entries(Stencil{{{0, 0, 0}}}, 2, half / 2), "length:");
+  EXPECT_EQ(entries(Stencil{{{0, 0, 0}}}, 2, half / 2 - 1), "9223372028264841216");
+  EXPECT_EQ(entries(Stencil(), 1, half), "0");
+  // Rows: 3037000500^2 is just above 2^63, 3037000499^2 just below.
+  EXPECT_TRUE(holds(refused({3037000500, 3037000500, 1}, Stencil(), 1),
+                    {"length: Filigree::StencilProblem: ", "3037000500 x 3037000500 x 1 cells", "rows"}));
+  EXPECT_EQ(refused({3037000499, 3037000499, 1}, Stencil(), 1), "nothing");
+  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(StencilProblem<>({most, 1, 1}, Stencil{{{0, 0, 0}}}, 1).nnz(), most);
+  EXPECT_TRUE(holds(refused({most, 1, 1}, Stencil{{{0, 0, 0}}}, 2), {"length: ", "rows"}));
+  EXPECT_TRUE(holds(refused({most, most, most}, five, 2), {"length: ", "rows"}));
+}
+
+/// A stencil may reach far on a grid with many cells: the count of entries must not visit each cell.
+TEST(StencilProblem, CountsEntriesOfFarPoints) {
+  const std::int64_t cells = 4000000000;
+  const int far = 2000000000;
+  const Stencil stencil{{{0, 0, 0}, {far, 0, 0}, {-far, 0, 0}}};
+  EXPECT_EQ(StencilProblem<>({cells, 1, 1}, stencil, 1).nnz(), cells + 2 * (cells - far));
+  const Boundaries known{Boundary::constant(0, 1), {}, {}};
+  EXPECT_EQ(StencilProblem<>({cells - 5, 1, 1}, stencil, 1, known).nnz(),
+            3 * (cells - 5) - 2 * std::int64_t(far));
+  const Boundaries wrap{Boundary::wrap(), {}, {}};
+  EXPECT_EQ(StencilProblem<>({cells + 1, 1, 1}, stencil, 1, wrap).nnz(), 3 * (cells + 1));
+}
+
+TEST(StencilProblem, RefusesSizesThatMemoryCannotHold) {
+  using Long = KokkosSparse::CrsMatrix<double, std::int64_t, Device, void, std::int64_t>;
+  using LongCds = Filigree::CdsMatrix<double, std::int64_t, Device, void, std::int64_t>;
+  // 2^61 rows of 8 bytes are 2^64 bytes, which wrap to 0.
+  const StencilProblem<> problem({std::int64_t(1) << 61, 1, 1}, Stencil{{{0, 0, 0}}}, 1);
+  EXPECT_TRUE(holds(refusal([&]() { problem.crs<Long>(); }),
+                    {"length: Filigree::StencilProblem::crs: ", "2305843009213693952", "bytes"}));
+  EXPECT_TRUE(holds(refusal([&]() { problem.cds<LongCds>(); }),
+                    {"length: Filigree::StencilProblem::cds: ", "2305843009213693952", "bytes"}));
+  EXPECT_TRUE(holds(refusal([&]() { problem.right_hand_side<Kokkos::View<double*, Device>>(); }),
+                    {"length: Filigree::StencilProblem::right_hand_side: ", "2305843009213693952", "bytes"}));
+}
+
+/// With clamp each distance to the end of the grid is a diagonal of its own, so there may be more diagonals
+/// than rows.
+TEST(StencilProblem, RefusesMoreDiagonalsThanTheOrdinalCounts) {
+  using ShortCds = Filigree::CdsMatrix<double, short, Device, void, int>;
+  const Stencil ends{{{-20000, 0, 0}, {0, 0, 0}, {20000, 0, 0}}};
+  const StencilProblem<> problem({20000, 1, 1}, ends, 1, {Boundary::clamp(), {}, {}});
+  EXPECT_EQ(problem.nnz(), 3 * 20000 - 2);
+  EXPECT_TRUE(holds(refusal([&]() { problem.cds<ShortCds>(); }),
+                    {"length: Filigree::StencilProblem::cds: ", "39999 ", "diagonals", "16-bit"}));
+}
+
+TEST(Stencil, BoxRefusesSizesOutOfRange) {
+  for (const int dimensions : {0, 4, -1})
+    EXPECT_TRUE(holds(refusal([&]() { Stencil::box(dimensions); }),
+                      {"invalid: Filigree::Stencil::box: ", std::to_string(dimensions), "1, 2 or 3"}));
+  EXPECT_TRUE(holds(refusal([]() { Stencil::box(2, -1); }),
+                    {"invalid: Filigree::Stencil::box: ", "-1", "at least 0"}));
+  EXPECT_EQ(Stencil::box(3, 0).points.size(), 1u);
+  for (const int dimensions : {1, 2, 3})
+    EXPECT_TRUE(holds(refusal([&]() { Stencil::box(dimensions, std::numeric_limits<int>::max()); }),
+                      {"length: Filigree::Stencil::box: ", "2147483647", std::to_string(dimensions)}));
+  EXPECT_TRUE(holds(refusal([]() { Stencil::box(3, 645); }), {"length: "}));
 }
 
 TEST(StencilProblem, RefusesMatricesThatTheTypesCannotCount) {

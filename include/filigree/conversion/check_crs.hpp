@@ -111,15 +111,15 @@ void check_crs(const ExecutionSpace& exec, const char* function, const Crs& crs,
                               " x ", columns, " matrix are 0 to ", columns - 1, ".");
 }
 
-/// Throws std::length_error if Ordinal cannot hold `count`, a number that the result keeps in this type.
+/// Throws std::length_error if `count`, a number that the result keeps in an Ordinal, exceeds largest_count.
 /// `what` says what is counted. Every conversion calls it for its widths and counts, before it allocates the
 /// result.
 template <class Ordinal>
 void check_count(const char* function, std::int64_t count, const char* what) {
-  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<Ordinal>::max());
-  if (static_cast<std::uint64_t>(count) > most)
-    fail<std::length_error>(function, ": the result would have ", count, " ", what, ", but the ",
-                            8 * sizeof(Ordinal), "-bit ordinal_type of the matrix can count at most ", most,
+  if (count > largest_count<Ordinal>)
+    fail<std::length_error>(function, ": the result would have ", count, " ", what,
+                            ", but a product with the ", 8 * sizeof(Ordinal),
+                            "-bit ordinal_type of the matrix can count at most ", largest_count<Ordinal>,
                             "; convert from a CRS matrix with a wider ordinal_type.");
 }
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
 #include "filigree/core/kokkos_versions.hpp"
 
 namespace Filigree::Impl {
@@ -14,6 +18,13 @@ using stored_row_t = std::conditional_t<sizeof(Ordinal) <= 4, std::uint32_t, std
 /// The type in which kernels compute the length of a row, with 32 bits if the ordinal has at most 32 bits.
 template <class Ordinal>
 using length_t = std::conditional_t<sizeof(Ordinal) <= 4, std::int32_t, std::int64_t>;
+
+/// The largest number that a matrix keeps in its ordinals, such as a width. Kernels add up to 1023 (the
+/// entries of a batch, the lanes of a team) to the length of a row, which must not overflow length_t.
+template <class Ordinal>
+constexpr std::int64_t largest_count =
+    std::min(static_cast<std::uint64_t>(std::numeric_limits<Ordinal>::max()),
+             static_cast<std::uint64_t>(std::numeric_limits<length_t<Ordinal>>::max() - 1023));
 
 /// The smallest multiple of `multiple` that is at least `value`.
 KOKKOS_INLINE_FUNCTION constexpr std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
@@ -30,10 +41,13 @@ KOKKOS_INLINE_FUNCTION constexpr int log2_of(int power_of_two) {
 
 /// The number of entries of a row of `length` entries that lane `lane` of 2^log2_lanes lanes multiplies, if
 /// the lanes take the entries in turns. It uses a shift, because a GPU divides slowly (see
-/// docs/performance.md, "Entries of a lane by a shift").
+/// docs/performance.md, "Entries of a lane by a shift"), of an unsigned sum, which cannot overflow.
 template <class Length>
 KOKKOS_FORCEINLINE_FUNCTION constexpr Length entries_of_lane(Length length, int lane, int log2_lanes) {
-  return (length - lane + (1 << log2_lanes) - 1) >> log2_lanes;
+  using sum_type = std::make_unsigned_t<Length>;
+  const sum_type sum =
+      static_cast<sum_type>(length) - static_cast<sum_type>(lane) + sum_type(1u << log2_lanes) - 1;
+  return static_cast<Length>(sum >> log2_lanes);
 }
 
 /// a / b for row, column or element indices that are not negative. It divides in 32 bits if the ordinal has

@@ -2,16 +2,32 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <vector>
+
+#include "filigree/core/error.hpp"
 
 namespace Filigree {
 
 /// The points of a stencil: the distances in x, y and z from a cell to the cells that it is coupled with.
+/// Each is at least -(2^31 - 1).
 struct Stencil {
   std::vector<std::array<int, 3>> points;
 
   /// All points at a distance of at most `reach` along each of the first `dimensions` axes.
+  /// @throws std::invalid_argument unless dimensions is 1, 2 or 3 and reach at least 0
+  /// @throws std::length_error if there are more than 2^31 - 1 points
   static Stencil box(int dimensions, int reach = 1) {
+    if (dimensions < 1 || dimensions > 3 || reach < 0)
+      Impl::fail<std::invalid_argument>("Filigree::Stencil::box: dimensions is ", dimensions, " and reach ",
+                                        reach, "; dimensions must be 1, 2 or 3, and reach at least 0.");
+    double count = 1;
+    for (int axis = 0; axis < dimensions; ++axis)
+      count *= 2.0 * reach + 1;
+    if (count > std::numeric_limits<int>::max())
+      Impl::fail<std::length_error>("Filigree::Stencil::box: a reach of ", reach, " in ", dimensions,
+                                    " dimensions gives ", count, " points; a stencil has at most ",
+                                    std::numeric_limits<int>::max(), ".");
     Stencil stencil;
     for (int z = dimensions > 2 ? -reach : 0; z <= (dimensions > 2 ? reach : 0); ++z)
       for (int y = dimensions > 1 ? -reach : 0; y <= (dimensions > 1 ? reach : 0); ++y)

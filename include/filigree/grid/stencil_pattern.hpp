@@ -65,7 +65,7 @@ struct StencilGrid {
 struct StencilPattern {
   StencilGrid grid;
   int dof;                                  ///< unknowns per cell
-  std::vector<std::array<int, 3>> points;   ///< sorted by the distance of the cell numbers
+  std::vector<std::array<int, 3>> points;   ///< sorted by z, then y, then x
   std::int64_t blocks = 0;                  ///< dense blocks of the matrix
   std::vector<std::int64_t> block_offsets;  ///< column minus row of each block diagonal, ascending
 
@@ -74,9 +74,18 @@ struct StencilPattern {
                  const Boundaries& boundaries);
 
   std::int64_t num_rows() const { return grid.cells[0] * grid.cells[1] * grid.cells[2] * dof; }
+  std::int64_t nnz() const { return blocks * dof * dof; }
 
  private:
+  /// Consecutive coordinates of an axis with equal neighbourhoods.
+  struct Coordinates {
+    std::int64_t first;
+    std::int64_t count;
+  };
+
+  void check_grid() const;
   void add_points(const Stencil& stencil);
+  std::vector<Coordinates> equal_coordinates(std::size_t axis) const;
   void count_blocks_and_diagonals();
 };
 

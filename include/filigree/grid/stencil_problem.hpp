@@ -22,7 +22,9 @@ namespace Filigree {
 /// a known value if one of them has the rule constant, and the first of these axes gives the value. Else it
 /// is moved along each of them. If several points stand for one cell, their coefficients are added.
 ///
-/// The matrix is assembled on the device. CRS and CDS hold the same entries.
+/// The constructor counts the entries on the host. It takes time and memory in proportion to the points, and
+/// with BoundaryRule::clamp to the reach of the stencil. The matrix is assembled on the device. CRS and CDS
+/// hold the same entries.
 ///
 /// @tparam Coefficients a device functor (cell, neighbour, i, j) that returns the value in row i of `cell`
 ///         and column j of `neighbour`. `neighbour` is the number of a cell of the grid. If
@@ -33,13 +35,13 @@ class StencilProblem {
  public:
   /// @param cells         numbers of cells in x, y and z, each at least 1. A 2-D grid has 1 cell in z, a 1-D
   ///                      grid 1 cell in y and in z
-  /// @param stencil       the stencil; its points must differ
+  /// @param stencil       the stencil; its points must differ. At most 2^31 - 1 points
   /// @param dof           unknowns per cell, at least 1
   /// @param coefficients  the functor of the class comment
   /// @param boundaries    the rule of each axis. BoundaryRule::wrap needs more cells than twice the reach of
   ///                      the stencil along the axis, so that no cell is a neighbour twice
   /// @throws std::invalid_argument for other values
-  /// @throws std::length_error if 64 bits cannot count the rows
+  /// @throws std::length_error if 64 bits cannot count the rows or the entries
   StencilProblem(const std::array<std::int64_t, 3>& cells, const Stencil& stencil, int dof,
                  Coefficients coefficients, const Boundaries& boundaries = {})
       : m_pattern(cells, stencil, dof, boundaries), m_coefficients(coefficients) {}
@@ -55,10 +57,11 @@ class StencilProblem {
   /// Unknowns per cell.
   int dof() const { return m_pattern.dof; }
   /// Entries of the matrix.
-  std::int64_t nnz() const { return m_pattern.blocks * dof() * dof(); }
+  std::int64_t nnz() const { return m_pattern.nnz(); }
 
   /// The matrix as a KokkosSparse::CrsMatrix with sorted rows. Fences exec.
-  /// @throws std::length_error if the ordinal or offset type of Crs cannot count the rows or entries
+  /// @throws std::length_error if the ordinal or offset type of Crs cannot count the rows or entries, or 64
+  ///         bits their bytes
   template <class Crs, class ExecutionSpace = typename Crs::execution_space>
   Crs crs(const ExecutionSpace& exec = ExecutionSpace()) const {
     using ordinal_type = typename Crs::non_const_ordinal_type;
@@ -66,7 +69,7 @@ class StencilProblem {
     using Work =
         Impl::StencilAssembly<ExecutionSpace, typename Crs::device_type, typename Crs::non_const_value_type,
                               ordinal_type, size_type, Coefficients>;
-    check_size<ordinal_type, size_type>("crs", static_cast<double>(m_pattern.blocks) * dof() * dof());
+    check_size<ordinal_type, size_type, typename Crs::value_type>("crs", static_cast<double>(nnz()));
     const ordinal_type rows = static_cast<ordinal_type>(numRows());
     const Work work(exec, m_pattern, m_coefficients);
     const Crs result = Impl::build_crs<Crs, typename Work::Count, typename Work::FillCrs>(
@@ -77,7 +80,8 @@ class StencilProblem {
   }
 
   /// The matrix as a CdsMatrix of block size dof, without an intermediate CRS matrix. Fences exec.
-  /// @throws std::length_error if the ordinal or offset type of Cds cannot count the rows or values
+  /// @throws std::length_error if the ordinal or offset type of Cds cannot count the rows, block diagonals or
+  ///         values, or 64 bits their bytes
   template <class Cds, class ExecutionSpace = typename Cds::execution_space>
   Cds cds(const ExecutionSpace& exec = ExecutionSpace()) const {
     using ordinal_type = typename Cds::ordinal_type;
@@ -85,8 +89,8 @@ class StencilProblem {
     using Work = Impl::StencilAssembly<ExecutionSpace, typename Cds::device_type, typename Cds::value_type,
                                        ordinal_type, size_type, Coefficients>;
     const std::int64_t diagonals = static_cast<std::int64_t>(m_pattern.block_offsets.size());
-    check_size<ordinal_type, size_type>(
-        "cds", static_cast<double>(diagonals) * dof() * static_cast<double>(numRows()));
+    check_size<ordinal_type, size_type, typename Cds::value_type>(
+        "cds", static_cast<double>(diagonals) * dof() * static_cast<double>(numRows()), diagonals);
 
     const ordinal_type rows = static_cast<ordinal_type>(numRows());
     Cds result = Impl::allocate_cds<Cds>(exec, Cds::name(), rows, rows, static_cast<size_type>(nnz()), dof(),
@@ -109,10 +113,13 @@ class StencilProblem {
   /// The contribution of the known values outside the grid to the right-hand side: the sum of minus
   /// coefficient times value. The equation of the cells is A u = f + right_hand_side. Without
   /// BoundaryRule::constant it is zero. Returns a View of rank 1 with one element per row. Fences exec.
+  /// @throws std::length_error if 64 bits cannot count its bytes
   template <class View, class ExecutionSpace = typename View::execution_space>
   View right_hand_side(const ExecutionSpace& exec = ExecutionSpace()) const {
     using Work = Impl::StencilAssembly<ExecutionSpace, typename View::device_type, typename View::value_type,
                                        std::int64_t, std::int64_t, Coefficients>;
+    check_size<std::int64_t, std::int64_t, typename View::value_type>("right_hand_side",
+                                                                      static_cast<double>(numRows()));
     View result(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, Impl::label("right_hand_side", "grid")),
                 static_cast<std::size_t>(numRows()));
     Work work(exec, m_pattern, m_coefficients);
@@ -125,14 +132,24 @@ class StencilProblem {
   }
 
  private:
-  template <class Ordinal, class SizeType>
-  void check_size(const char* function, double elements) const {
-    if (static_cast<double>(numRows()) > static_cast<double>(std::numeric_limits<Ordinal>::max()) ||
-        elements > static_cast<double>(std::numeric_limits<SizeType>::max()))
-      Impl::fail<std::length_error>("Filigree::StencilProblem::", function, ": ", numRows(), " rows and ",
-                                    elements, " values are more than a ", 8 * sizeof(Ordinal),
-                                    "-bit ordinal and a ", 8 * sizeof(SizeType),
+  /// Throws std::length_error if Ordinal cannot count the rows or the block diagonals, SizeType the values,
+  /// or 64 bits the bytes of a View.
+  template <class Ordinal, class SizeType, class Value>
+  void check_size(const char* function, double values, std::int64_t diagonals = 0) const {
+    const double rows = static_cast<double>(numRows());
+    if (std::max(rows, static_cast<double>(diagonals)) >
+            static_cast<double>(std::numeric_limits<Ordinal>::max()) ||
+        values > static_cast<double>(std::numeric_limits<SizeType>::max()))
+      Impl::fail<std::length_error>("Filigree::StencilProblem::", function, ": ", numRows(), " rows, ",
+                                    diagonals, " block diagonals and ", values, " values are more than a ",
+                                    8 * sizeof(Ordinal), "-bit ordinal and a ", 8 * sizeof(SizeType),
                                     "-bit size_type can count; use wider types.");
+    const double bytes =
+        std::max(values * std::max(sizeof(Value), sizeof(Ordinal)), (rows + 1) * sizeof(SizeType));
+    if (bytes >= static_cast<double>(std::numeric_limits<std::int64_t>::max()))
+      Impl::fail<std::length_error>("Filigree::StencilProblem::", function, ": ", numRows(), " rows and ",
+                                    values, " values need a View of ", bytes,
+                                    " bytes, more than 64 bits can count; use a smaller grid.");
   }
 
   Impl::StencilPattern m_pattern;
