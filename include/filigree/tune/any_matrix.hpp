@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <utility>
 #include <variant>
 
 #include "filigree/convert.hpp"
@@ -39,15 +40,10 @@ auto variant_of(FormatList<Formats...>) -> std::variant<typename Formats::templa
 ///
 /// The template parameters are those of KokkosSparse::CrsMatrix.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
-class AnyMatrix {
+class AnyMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType> {
+  using base_type = MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
+
  public:
-  using value_type = Scalar;
-  using ordinal_type = Ordinal;
-  using size_type = SizeType;
-  using memory_traits = MemoryTraits;
-  using execution_space = typename Device::execution_space;
-  using memory_space = typename Device::memory_space;
-  using device_type = Kokkos::Device<execution_space, memory_space>;
   using options_type = OptimizeOptions;
   using variant_type =
       decltype(Impl::variant_of<Scalar, Ordinal, Device, MemoryTraits, SizeType>(AllFormats()));
@@ -60,26 +56,20 @@ class AnyMatrix {
 
   /// selection.picked names the variant of `matrix`. nnz is the number of entries of the CRS matrix from
   /// which it was converted.
-  AnyMatrix(Selection selection, variant_type matrix, size_type nnz)
-      : m_selection(std::move(selection)), m_matrix(std::move(matrix)), m_nnz(nnz) {}
+  AnyMatrix(Selection selection, variant_type matrix, SizeType nnz)
+      : base_type(extents(matrix).first, extents(matrix).second, nnz),
+        m_selection(std::move(selection)),
+        m_matrix(std::move(matrix)) {}
 
-  ordinal_type numRows() const {
-    return static_cast<ordinal_type>(
-        visit([](const auto& A) { return MatrixTraits<std::decay_t<decltype(A)>>::num_rows(A); }));
-  }
-  ordinal_type numCols() const {
-    return static_cast<ordinal_type>(
-        visit([](const auto& A) { return MatrixTraits<std::decay_t<decltype(A)>>::num_cols(A); }));
-  }
-  /// The number of entries of the CRS matrix from which it was converted.
-  size_type nnz() const { return m_nnz; }
   /// Bytes of all Views of the matrix, including those that it shares with the CRS matrix.
   std::size_t storage_bytes() const {
     return visit([](const auto& A) { return MatrixTraits<std::decay_t<decltype(A)>>::storage_bytes(A); });
   }
 
   /// The same matrix with another selection.
-  AnyMatrix with_selection(Selection selection) const { return {std::move(selection), m_matrix, m_nnz}; }
+  AnyMatrix with_selection(Selection selection) const {
+    return {std::move(selection), m_matrix, this->nnz()};
+  }
   const Selection& selection() const { return m_selection; }
   /// A table of the predictions for all formats and why one was picked (see Selection::explain).
   std::string explain() const { return m_selection.explain(); }
@@ -91,9 +81,19 @@ class AnyMatrix {
   }
 
  private:
+  /// The numbers of rows and columns.
+  static std::pair<Ordinal, Ordinal> extents(const variant_type& matrix) {
+    return std::visit(
+        [](const auto& A) {
+          using Traits = MatrixTraits<std::decay_t<decltype(A)>>;
+          return std::pair(static_cast<Ordinal>(Traits::num_rows(A)),
+                           static_cast<Ordinal>(Traits::num_cols(A)));
+        },
+        matrix);
+  }
+
   Selection m_selection;
   variant_type m_matrix;
-  size_type m_nnz = 0;
 };
 
 /// spmv of the matrix that A holds (see spmv.hpp).
