@@ -94,7 +94,7 @@ struct ViewChecker {
     if (static_cast<std::int64_t>(list(size - 1)) != last)
       refuse(name, "(", size - 1, ") is ", list(size - 1), "; it must be ", last);
   }
-  /// A View must hold the first `used` numbers of `expected`, or all of them and nothing else.
+  /// A View must hold the given numbers and nothing else.
   template <class View>
   void equal(const char* name, const View& view, const std::vector<std::int64_t>& expected,
              const char* why) const {

@@ -9,8 +9,8 @@ namespace Filigree {
 /// values(i) and is in row rows(i) and column columns(i). Entries must be sorted by row; make_coo copies and
 /// sorts any triplets.
 ///
-/// It finds the rows without entries and the chunks of the product, which take 4 to 40 bytes per 1000 entries
-/// and one index per row without entries. While it runs, it takes an offset per row. Fences exec.
+/// It lists the rows without entries, with one Ordinal each, and the chunks of the product, with at most 24
+/// bytes per 1536 entries. While it runs, it also takes a SizeType per row. Fences exec.
 ///
 /// Throws std::invalid_argument if the Views differ in length or an extent is negative, and std::length_error
 /// if SizeType cannot count the entries. The content of the Views is not checked: see check().
