@@ -13,8 +13,8 @@
 namespace Filigree {
 
 /// The Views that a matrix holds for its balanced product (see product/balanced_product.hpp). Conversions,
-/// make_coo and wrap_coo make them. A cut row is a row whose entries lie in several chunks. Bytes per chunk: 16 for cut_rows and, if the matrix has
-/// chunk_begins, 8 for these.
+/// make_coo and wrap_coo make them. A cut row is a row whose entries lie in several chunks. Bytes per chunk:
+/// 16 for cut_rows and, if the matrix has chunk_begins, 8 for these.
 template <class Device>
 struct EntryChunks {
   using offsets_type = Kokkos::View<std::int64_t*, Device>;
