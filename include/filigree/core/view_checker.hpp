@@ -57,7 +57,7 @@ struct ViewChecker {
   /// The extents of a matrix must not be negative.
   template <class Matrix>
   void extents(const Matrix& A) const {
-    if (A.numRows() < 0 || A.numCols() < 0)
+    if (static_cast<std::int64_t>(A.numRows()) < 0 || static_cast<std::int64_t>(A.numCols()) < 0)
       refuse("numRows()", " is ", A.numRows(), " and numCols() is ", A.numCols(),
              "; both must be at least 0");
   }
