@@ -10,9 +10,9 @@ namespace Filigree {
 namespace Impl {
 
 /// The kernels that copy between a CRS matrix and a layout, or the elements of a dense format.
-template <class ExecutionSpace, class Layout, class SizeType>
-using CrsCopy = std::conditional_t<Layout::is_dense, DenseCopy<Layout, SizeType>,
-                                   RowCopy<ExecutionSpace, Layout, SizeType>>;
+template <class ExecutionSpace, class Layout, class Crs>
+using CrsCopy = std::conditional_t<Layout::is_dense, DenseCopy<Layout, crs_views_t<Crs>>,
+                                   RowCopy<ExecutionSpace, Layout, typename Crs::non_const_size_type>>;
 
 /// A row in which the patterns of A and of a CRS matrix differ: the first row of a different length, or else
 /// the first row with other columns. If the patterns agree, a number that is not less than the number of
@@ -21,17 +21,18 @@ template <class ExecutionSpace, class Matrix, class Crs>
 std::int64_t first_different_row(const ExecutionSpace& exec, const Matrix& A, const Crs& crs) {
   return with_layout(exec, A, [&](const auto& layout) {
     using Layout = std::decay_t<decltype(layout)>;
-    using Copy = CrsCopy<ExecutionSpace, Layout, typename Crs::non_const_size_type>;
-    const std::int64_t rows = MatrixTraits<Matrix>::num_rows(A);
-    const Copy copy(layout, crs);
-    const auto find = [&](auto tag, std::int64_t calls) {
-      return find_first<decltype(tag)>(exec, "compare_pattern", MatrixTraits<Matrix>::name(), calls, copy);
-    };
+    const char* const format = MatrixTraits<Matrix>::name();
     if constexpr (Layout::is_dense) {
-      return find(typename Copy::Compare(), rows);
+      return first_different_dense_row(exec, format, A, layout, crs);
     } else {
-      const std::int64_t row = find(typename Copy::CompareLengths(), copy.count_calls(rows));
-      return row < rows ? row : find(typename Copy::CompareColumns(), copy.extract_calls(rows));
+      using Copy = RowCopy<ExecutionSpace, Layout, typename Crs::non_const_size_type>;
+      const std::int64_t rows = MatrixTraits<Matrix>::num_rows(A);
+      const Copy copy(layout, crs);
+      const std::int64_t row = find_first<typename Copy::CompareLengths>(exec, "compare_pattern", format,
+                                                                         copy.count_calls(rows), copy);
+      return row < rows ? row
+                        : find_first<typename Copy::CompareColumns>(exec, "compare_pattern", format,
+                                                                    copy.extract_calls(rows), copy);
     }
   });
 }
@@ -58,7 +59,7 @@ Crs convert_to_crs(const ExecutionSpace& exec, const Matrix& A) {
   using ordinal_type = typename Crs::non_const_ordinal_type;
   return with_layout(exec, A, [&](const auto& layout) {
     using Layout = std::decay_t<decltype(layout)>;
-    using Copy = CrsCopy<ExecutionSpace, Layout, typename Crs::non_const_size_type>;
+    using Copy = CrsCopy<ExecutionSpace, Layout, Crs>;
     const std::int64_t rows = Traits::num_rows(A);
     const Copy copy(layout, Crs());
     return build_crs<Crs, typename Copy::Count, typename Copy::Extract>(
@@ -82,14 +83,21 @@ using convert_options_t = typename MatrixTraits<converted_t<Format, Crs>>::optio
 /// Converts a CRS matrix to another format, on the device: convert<EllMatrix>(exec, crs).
 ///
 /// The rows of crs need not be sorted. Duplicates stay separate entries if the format can hold them;
-/// otherwise they are summed in the order of the CRS matrix. The result shares no memory with crs, except
-/// that convert<CrsMatrix> and convert<WrappedCrsMatrix> share its Views and copy nothing. Fences exec to
-/// check crs and to read sizes. The last kernel may still run on return.
+/// otherwise they are summed in the order of the CRS matrix. Its values, ordinals and offsets may be const,
+/// and its Views may have any memory traits.
+///
+/// The result shares no memory with crs, except with convert<CrsMatrix> and convert<WrappedCrsMatrix>. These
+/// share its Views and copy only const values and const column indices, because the result is not const. A
+/// result that shares unmanaged Views must not be used after their memory is freed.
+///
+/// Fences exec to check crs and to read sizes, and no other instance. (Kokkos may wait for the device when it
+/// allocates or frees memory.) The last kernel may still run on return.
 ///
 /// Throws std::invalid_argument if crs is not a valid CRS matrix (see ConvertOptions::check_input) or if an
 /// option is not valid. Throws std::length_error if the result would be larger than
-/// ConvertOptions::max_storage_ratio allows, or if size_type cannot count its elements; it throws before the
-/// values and columns are allocated.
+/// ConvertOptions::max_storage_ratio allows, if size_type cannot count its elements, or if ordinal_type
+/// cannot count the entries of its longest row (ELL, SELL, JDS, HYB and HEC) or its diagonals (CDS and DIA).
+/// It throws before the values and columns are allocated.
 template <template <class, class, class, class, class> class Format, class ExecutionSpace, class S, class O,
           class D, class M, class Z>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value,

@@ -3,7 +3,9 @@
 // Many products of one matrix at the same time: from several host threads, on several execution space instances
 // and in CUDA graphs.
 #include <filigree/core/workspace.hpp>
+#include <functional>
 #include <thread>
+#include <utility>
 
 #include "../support/errors.hpp"
 #include "../support/formats.hpp"
@@ -23,19 +25,20 @@ HostMatrix<double> with_cut_rows(bool long_row) {
   return host;
 }
 
-/// Products of one matrix, each with a factor and a y of its own. All read the same x.
+/// Products of one matrix, each with an x and a y of its own.
 class Products {
  public:
   using View = View2<double, Kokkos::LayoutLeft>;
 
   template <class Matrix>
-  Products(const Matrix& A, int count, int columns)
-      : m_x(device_view<View>(Random(1).vectors<double>(static_cast<std::int64_t>(A.numCols()), columns))) {
+  Products(const Matrix& A, int count, int columns) {
     for (int i = 0; i < count; ++i) {
+      m_x.push_back(device_view<View>(
+          Random(static_cast<unsigned>(i)).vectors<double>(static_cast<std::int64_t>(A.numCols()), columns)));
       m_y.emplace_back("y", A.numRows(), columns);
       Kokkos::deep_copy(m_y.back(), -1.0);
       View expected("expected", A.numRows(), columns);
-      Filigree::spmv("N", factor(i), A, m_x, 0.0, expected);
+      Filigree::spmv("N", 1.5, A, m_x.back(), 0.0, expected);
       Kokkos::fence();
       m_expected.push_back(host_vectors(expected));
     }
@@ -43,7 +46,8 @@ class Products {
 
   template <class Matrix>
   void run(const ExecutionSpace& exec, const Matrix& A, int i) const {
-    Filigree::spmv(exec, "N", factor(i), A, m_x, 0.0, m_y[static_cast<std::size_t>(i)]);
+    const auto at = static_cast<std::size_t>(i);
+    Filigree::spmv(exec, "N", 1.5, A, m_x[at], 0.0, m_y[at]);
   }
 
   /// The number of products whose y differs in a bit from the y of a product that ran alone.
@@ -60,9 +64,7 @@ class Products {
   }
 
  private:
-  static double factor(int i) { return 1.0 + 0.25 * i; }
-
-  View m_x;
+  std::vector<View> m_x;
   std::vector<View> m_y;
   std::vector<HostVectors<double>> m_expected;
 };
@@ -128,6 +130,36 @@ TEST(ConcurrentProducts, HaveTheSameBitsInLargeMatrices) {
   hyb.width_rule = Filigree::HybridWidth::given;
   hyb.width = 3;
   expect_all(Filigree::convert<Filigree::HybMatrix>(crs, hyb));
+}
+
+/// A function that runs once before the next launch of a kernel whose name contains "join".
+std::function<void()> before_join;
+void run_before_join(const char* name, const std::uint32_t, std::uint64_t*) {
+  if (std::string(name).find("join") != std::string::npos) std::exchange(before_join, []() {})();
+}
+
+/// A product that another host thread queues between the two kernels of this one.
+TEST(ConcurrentProducts, MayStartBetweenTheKernelsOfAnother) {
+  const auto crs = device_crs(with_cut_rows(true));
+  const auto expect_both = [](const auto& A) {
+    const Products products(A, 2, 1);
+    bool has_run = false;
+    before_join = [&]() {
+      has_run = true;
+      products.run(ExecutionSpace(), A, 1);
+    };
+    Kokkos::Tools::Experimental::set_begin_parallel_for_callback(run_before_join);
+    products.run(ExecutionSpace(), A, 0);
+    Kokkos::Tools::Experimental::set_begin_parallel_for_callback(nullptr);
+    EXPECT_TRUE(has_run);
+    EXPECT_EQ(products.wrong(), 0);
+  };
+  expect_both(Filigree::convert<Filigree::CooMatrix>(crs));
+  expect_both(Filigree::convert<Filigree::WrappedCrsMatrix>(crs));
+  Filigree::HybOptions hyb;
+  hyb.width_rule = Filigree::HybridWidth::given;
+  hyb.width = 3;
+  expect_both(Filigree::convert<Filigree::HybMatrix>(crs, hyb));
 }
 
 struct Stop : std::runtime_error {

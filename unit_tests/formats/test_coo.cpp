@@ -8,6 +8,7 @@
 
 #include "../support/errors.hpp"
 #include "../support/formats.hpp"
+#include "../support/instances.hpp"
 #include "../support/tools.hpp"
 
 namespace FiligreeTest {
@@ -121,6 +122,18 @@ TYPED_TEST(FromCoo, ConvertsToEveryFormat) {
     const auto A = ConvertCoo<TypeParam>::convert(coo, any_padding<typename TypeParam::Options>());
     EXPECT_EQ(canonical(host_matrix(Filigree::to_crs(A))), canonical(host)) << name;
   }
+}
+
+TEST(MakeCoo, FencesItsInstanceAlone) {
+  const ExecutionSpace exec = another_instance();
+  const Triplets triplets(scattered<double>(37, 29, 4));
+  const auto rows = device_list<IntView>(triplets.rows);
+  const auto columns = device_list<IntView>(triplets.columns);
+  const auto values = device_list<DoubleView>(triplets.values);
+  Filigree::make_coo<int>(exec, 37, 29, rows, columns, values);
+  const KokkosRecorder recorder;
+  Filigree::make_coo<int>(exec, 37, 29, rows, columns, values);
+  EXPECT_EQ(recorder.events().global_fences, std::vector<std::string>());
 }
 
 /// Two rows that are cut into many chunks, between short rows.

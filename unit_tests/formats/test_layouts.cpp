@@ -227,8 +227,8 @@ TEST(RowHistogram, CountsShortAndLongRowsOfManyTeams) {
     for (std::int64_t k = 0; k <= length; ++k)
       ++reaching[static_cast<std::size_t>(k)];
   }
-  EXPECT_EQ(Filigree::Impl::rows_reaching(ExecutionSpace(), "test", device_crs(host)), reaching);
-  EXPECT_EQ(Filigree::Impl::rows_reaching(ExecutionSpace(), "test", device_crs(HostMatrix<double>(0, 5))),
+  EXPECT_EQ(Filigree::Impl::rows_reaching(ExecutionSpace(), "test", device_crs(host), 1700), reaching);
+  EXPECT_EQ(Filigree::Impl::rows_reaching(ExecutionSpace(), "test", device_crs(HostMatrix<double>(0, 5)), 0),
             (std::vector<std::int64_t>{0, 0}));
 }
 

@@ -33,6 +33,11 @@ struct FormatCase {
   static Matrix convert_with(const Crs& crs, const Options& options) {
     return Filigree::convert<Format::template matrix>(crs, options);
   }
+  /// Calls it for a CRS matrix that may differ from Crs in const and in memory traits.
+  template <class Kind>
+  static Matrix convert_kind(const Kind& crs, const Options& options) {
+    return Filigree::convert<Format::template matrix>(crs, options);
+  }
   static Matrix convert_with(const ExecutionSpace& exec, const Crs& crs, const Options& options) {
     return Filigree::convert<Format::template matrix>(exec, crs, options);
   }

@@ -17,6 +17,8 @@ struct KokkosEvents {
   std::vector<std::string> regions;
   std::vector<std::string> allocations;
   std::vector<std::string> fences;  ///< fences and deep copies; empty on a Kokkos that does not report them
+  /// The fences among them that wait for all instances of an execution space, except before memory is freed.
+  std::vector<std::string> global_fences;
   int open_regions = 0;
   std::int64_t live_allocations = 0;
   std::uint64_t allocated_bytes = 0;  ///< sum of all allocations, freed or not
@@ -61,9 +63,14 @@ class KokkosRecorder {
   static void begin_kernel(const char* name, const std::uint32_t, std::uint64_t*) {
     events().kernels.push_back(name);
   }
-  static void begin_fence(const char* name, const std::uint32_t, std::uint64_t*) {
+  static void begin_fence(const char* name, const std::uint32_t device, std::uint64_t*) {
     // Kokkos itself fences before it calls a hook. The tested code did not ask for that fence.
-    if (!is_of_kokkos_tools(name)) events().fences.push_back(name);
+    if (is_of_kokkos_tools(name)) return;
+    events().fences.push_back(name);
+    // The lowest 17 bits are the number of the instance. 0 stands for all of them. Kokkos itself fences all
+    // before it frees memory.
+    const bool frees = std::string(name).find("deallocate") != std::string::npos;
+    if ((device & 0x1ffffu) == 0 && !frees) events().global_fences.push_back(name);
   }
   static void begin_deep_copy(Kokkos_Profiling_SpaceHandle, const char* to, const void*,
                               Kokkos_Profiling_SpaceHandle, const char* from, const void*, std::uint64_t) {

@@ -13,6 +13,7 @@
 
 #include "../support/errors.hpp"
 #include "../support/host_matrix.hpp"
+#include "../support/instances.hpp"
 #include "../support/product.hpp"
 #include "../support/tools.hpp"
 #include "filigree/grid/stencil_problem.hpp"
@@ -624,6 +625,15 @@ TEST(AnyMatrix, MultipliesWithoutFenceOrAllocation) {
     EXPECT_EQ(recorder.events().allocated_bytes, 0u) << name;
     EXPECT_GE(recorder.events().kernels.size(), 1u) << name;
   }
+}
+
+TEST(Optimize, FencesItsInstanceAlone) {
+  const ExecutionSpace exec = another_instance();
+  const auto crs = device_crs(scattered<double>(300, 300, 4));
+  Filigree::optimize(exec, crs, on_h200());
+  const KokkosRecorder recorder;
+  Filigree::optimize(exec, crs, on_h200());
+  EXPECT_EQ(recorder.events().global_fences, std::vector<std::string>());
 }
 
 TEST(AnyMatrix, TakesWideTypes) {

@@ -4,6 +4,7 @@
 #include <KokkosSparse_CrsMatrix.hpp>
 
 #include "filigree/core/launch.hpp"
+#include "filigree/core/read_view.hpp"
 #include "filigree/core/region.hpp"
 
 namespace Filigree::Impl {
@@ -40,9 +41,7 @@ Crs build_crs(const ExecutionSpace& exec, const char* format, typename Crs::non_
   Kokkos::parallel_for(label("count", format), row_range<CountTag>(exec, counts), work);
   Kokkos::parallel_scan(label("row_map", format), row_range<void>(exec, static_cast<std::int64_t>(rows) + 1),
                         ExclusiveSum<size_type>{row_map.data()});
-  size_type nnz = 0;
-  exec.fence();
-  Kokkos::deep_copy(nnz, Kokkos::subview(row_map, static_cast<std::size_t>(rows)));
+  const size_type nnz = read_element(exec, row_map, static_cast<std::size_t>(rows));
 
   typename Crs::index_type::non_const_type entries(
       Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("entries", format)), nnz);

@@ -88,8 +88,8 @@ void check_crs(const ExecutionSpace& exec, const char* function, const Crs& crs,
   const std::int64_t bad = find_first<void>(exec, "check", "crs", rows + check.batches(), check);
   // The kernel reads the row map only if there are rows. Without rows the checks below must read it.
   if (bad == none_found && rows > 0) return;
-  const auto first = read_element(crs.graph.row_map, 0);
-  const auto last = read_element(crs.graph.row_map, static_cast<std::size_t>(rows));
+  const auto first = read_element(exec, crs.graph.row_map, 0);
+  const auto last = read_element(exec, crs.graph.row_map, static_cast<std::size_t>(rows));
   if (first != 0)
     fail<std::invalid_argument>(function, ": the row map of the CRS matrix starts with ", first,
                                 "; it must start with 0.");
@@ -98,17 +98,29 @@ void check_crs(const ExecutionSpace& exec, const char* function, const Crs& crs,
                                 "; it must end with its number of entries, ", entries, ".");
   if (bad < rows)
     fail<std::invalid_argument>(function, ": the row map of the CRS matrix gives row ", bad, " the entries ",
-                                read_element(crs.graph.row_map, bad), " to ",
-                                read_element(crs.graph.row_map, bad + 1), " of ", entries,
+                                read_element(exec, crs.graph.row_map, bad), " to ",
+                                read_element(exec, crs.graph.row_map, bad + 1), " of ", entries,
                                 "; the row map must not decrease and must stay within the entries.");
   const std::int64_t bad_entry = bad - rows;
-  const auto host_row_map = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), crs.graph.row_map);
+  const auto host_row_map = host_copy(exec, crs.graph.row_map);
   const auto* row_ends = host_row_map.data() + 1;
   const std::int64_t row =
       std::upper_bound(row_ends, row_ends + rows, static_cast<std::size_t>(bad_entry)) - row_ends;
   fail<std::invalid_argument>(function, ": row ", row, " of the CRS matrix has an entry in column ",
-                              read_element(crs.graph.entries, bad_entry), "; columns of a ", rows, " x ",
-                              columns, " matrix are 0 to ", columns - 1, ".");
+                              read_element(exec, crs.graph.entries, bad_entry), "; columns of a ", rows,
+                              " x ", columns, " matrix are 0 to ", columns - 1, ".");
+}
+
+/// Throws std::length_error if Ordinal cannot hold `count`, a number that the result keeps in this type.
+/// `what` says what is counted. Every conversion calls it for its widths and counts, before it allocates the
+/// result.
+template <class Ordinal>
+void check_count(const char* function, std::int64_t count, const char* what) {
+  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<Ordinal>::max());
+  if (static_cast<std::uint64_t>(count) > most)
+    fail<std::length_error>(function, ": the result would have ", count, " ", what, ", but the ",
+                            8 * sizeof(Ordinal), "-bit ordinal_type of the matrix can count at most ", most,
+                            "; convert from a CRS matrix with a wider ordinal_type.");
 }
 
 /// Throws std::length_error if SizeType cannot count the `elements` elements of the largest View of a result,

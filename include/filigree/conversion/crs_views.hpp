@@ -4,6 +4,7 @@
 #include <KokkosSparse_CrsMatrix.hpp>
 
 #include "filigree/core/matrix_base.hpp"
+#include "filigree/core/read_view.hpp"
 
 namespace Filigree::Impl {
 
@@ -11,6 +12,9 @@ namespace Filigree::Impl {
 /// the memory traits of the matrix.
 template <class Scalar, class Ordinal, class SizeType>
 struct CrsViews {
+  using ordinal_type = Ordinal;
+  using size_type = SizeType;
+
   const Scalar* values;
   const Ordinal* entries;
   const SizeType* row_map;
@@ -30,14 +34,6 @@ struct CrsViews {
 template <class Crs>
 using crs_views_t = CrsViews<typename Crs::non_const_value_type, typename Crs::non_const_ordinal_type,
                              typename Crs::non_const_size_type>;
-
-/// Copies one element of a View of rank 1 from any memory space to the host. Fences.
-template <class View>
-typename View::non_const_value_type read_element(const View& view, std::size_t index) {
-  typename View::non_const_value_type value;
-  Kokkos::deep_copy(value, Kokkos::subview(view, index));
-  return value;
-}
 
 /// Bytes of the three Views of a CRS matrix.
 template <class Crs>

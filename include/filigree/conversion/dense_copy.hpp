@@ -18,6 +18,8 @@
 //                             matrix.
 #pragma once
 
+#include <algorithm>
+
 #include "filigree/conversion/build_crs.hpp"
 #include "filigree/conversion/check_crs.hpp"
 #include "filigree/core/binary_search.hpp"
@@ -160,21 +162,26 @@ struct DenseFill {
   }
 };
 
-/// Compares a CRS matrix with the elements of a dense format, or copies the elements that are not zero to a
-/// CRS matrix. One lane per row.
-template <class Elements, class SizeType>
+/// Compares a CRS matrix with the elements of a dense format (Mark, then FindUnmarked), or copies the
+/// elements that are not zero to a CRS matrix (Count, then Extract). One lane per row.
+template <class Elements, class Views>
 struct DenseCopy {
   using scalar_type = typename Elements::scalar_type;
-  using ordinal_type = typename Elements::ordinal_type;
+  using ordinal_type = typename Views::ordinal_type;
+  using size_type = typename Views::size_type;
 
-  struct Compare {};
+  struct Mark {};
+  struct FindUnmarked {};
   struct Count {};
   struct Extract {};
 
   Elements elements;
-  CrsViews<scalar_type, ordinal_type, SizeType> crs;
+  Views crs;
+  /// For each element 1 if the CRS matrix has an entry for it, else 0. Marks make the comparison one pass
+  /// over entries and elements, in whatever order the entries are.
+  unsigned char* marks = nullptr;
   // build_crs sets these three.
-  SizeType* crs_row_map = nullptr;
+  size_type* crs_row_map = nullptr;
   ordinal_type* crs_entries = nullptr;
   scalar_type* crs_values = nullptr;
 
@@ -185,53 +192,65 @@ struct DenseCopy {
   std::int64_t count_calls(std::int64_t rows) const { return rows; }
   std::int64_t extract_calls(std::int64_t rows) const { return rows; }
 
-  /// Finds the first row in which an entry of the CRS matrix has no element, or an element that is not zero
-  /// has no entry.
-  KOKKOS_INLINE_FUNCTION void operator()(Compare, const std::int64_t row, std::int64_t& first_bad) const {
-    const std::int64_t begin = crs.begin(row);
-    const std::int64_t length = crs.length(row);
-    bool same = true;
-    for (std::int64_t i = 0; same && i < length; ++i)
-      same = elements.position(row, static_cast<std::int64_t>(crs.entries[begin + i])) >= 0;
-    // Each search begins at the entry found last. If both are in the same order, the whole comparison is then
-    // one pass over the entries.
-    std::int64_t cursor = 0;
-    for_each_nonzero(row, [&](std::int64_t column, const scalar_type&) {
-      std::int64_t tried = 0;
-      while (tried < length && static_cast<std::int64_t>(crs.entries[begin + cursor]) != column) {
-        cursor = cursor + 1 == length ? 0 : cursor + 1;
-        ++tried;
-      }
-      same = same && tried < length;
+  /// Marks the elements of all entries, and finds the first row with an entry that has no element.
+  KOKKOS_INLINE_FUNCTION void operator()(Mark, const std::int64_t row, std::int64_t& first_bad) const {
+    for (std::int64_t i = crs.begin(row); i < crs.end(row); ++i) {
+      const std::int64_t position = elements.position(row, static_cast<std::int64_t>(crs.entries[i]));
+      if (position >= 0)
+        marks[position] = 1;
+      else if (row < first_bad)
+        first_bad = row;
+    }
+  }
+
+  /// Finds the first row with an element that is not zero and not marked.
+  KOKKOS_INLINE_FUNCTION void operator()(FindUnmarked, const std::int64_t row,
+                                         std::int64_t& first_bad) const {
+    for_each_nonzero(row, [&](std::int64_t, std::int64_t position) {
+      if (marks[position] == 0 && row < first_bad) first_bad = row;
     });
-    if (!same && row < first_bad) first_bad = row;
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(Count, const std::int64_t row) const {
-    SizeType count = 0;
-    for_each_nonzero(row, [&](std::int64_t, const scalar_type&) { ++count; });
+    size_type count = 0;
+    for_each_nonzero(row, [&](std::int64_t, std::int64_t) { ++count; });
     crs_row_map[row] = count;
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(Extract, const std::int64_t row) const {
-    std::int64_t position = static_cast<std::int64_t>(crs_row_map[row]);
-    for_each_nonzero(row, [&](std::int64_t column, const scalar_type& value) {
-      crs_entries[position] = static_cast<ordinal_type>(column);
-      crs_values[position] = value;
-      ++position;
+    std::int64_t i = static_cast<std::int64_t>(crs_row_map[row]);
+    for_each_nonzero(row, [&](std::int64_t column, std::int64_t position) {
+      crs_entries[i] = static_cast<ordinal_type>(column);
+      crs_values[i] = elements.values()[position];
+      ++i;
     });
   }
 
-  /// Calls visit(column, value) for the elements of a row that are not zero.
+  /// Calls visit(column, position) for the elements of a row that are not zero.
   template <class Visit>
   KOKKOS_INLINE_FUNCTION void for_each_nonzero(const std::int64_t row, const Visit& visit) const {
     elements.for_each_element(row, 0, elements.element_count(row),
                               [&](std::int64_t column, std::int64_t position) {
-                                const scalar_type value = elements.values()[position];
-                                if (value != scalar_type(0)) visit(column, value);
+                                if (elements.values()[position] != scalar_type(0)) visit(column, position);
                               });
   }
 };
+
+/// The first row in which the pattern of a CRS matrix differs from that of A, a matrix of a dense format: an
+/// entry has no element, or an element that is not zero has no entry. If the patterns agree, none_found. Takes
+/// one byte per value of A while it runs. Fences exec.
+template <class ExecutionSpace, class Matrix, class Elements, class Crs>
+std::int64_t first_different_dense_row(const ExecutionSpace& exec, const char* format, const Matrix& A,
+                                       const Elements& elements, const Crs& crs) {
+  using Copy = DenseCopy<Elements, crs_views_t<Crs>>;
+  const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
+  const Kokkos::View<unsigned char*, typename Crs::device_type> marks(
+      Kokkos::view_alloc(exec, label("marks", format)), A.values.extent(0));
+  Copy copy(elements, crs);
+  copy.marks = marks.data();
+  const std::int64_t row = find_first<typename Copy::Mark>(exec, "compare_pattern", format, rows, copy);
+  return std::min(row, find_first<typename Copy::FindUnmarked>(exec, "compare_pattern", format, rows, copy));
+}
 
 /// Writes the values of a CRS matrix to all elements, and zeros to elements without an entry. One kernel,
 /// "Filigree::<what>[<format>]", and no fence.

@@ -82,14 +82,15 @@ struct CountRowLengths {
   }
 };
 
-/// Element k is the number of rows that have at least k entries, for k from 0 to the length of the longest
-/// row plus 1; the last element is 0. Element k + 1 is the length of jagged diagonal k. Fences exec. While it
-/// runs, it takes 8 bytes of device memory per entry of the longest row.
+/// Element k is the number of rows that have at least k entries, for k from 0 to `longest` plus 1; the last
+/// element is 0. Element k + 1 is the length of jagged diagonal k. `longest` is the length of the longest row
+/// (longest_row). Fences exec. While it runs, it takes 8 bytes of device memory per entry of the longest row.
 template <class ExecutionSpace, class Crs>
-std::vector<std::int64_t> rows_reaching(const ExecutionSpace& exec, const char* format, const Crs& crs) {
+std::vector<std::int64_t> rows_reaching(const ExecutionSpace& exec, const char* format, const Crs& crs,
+                                        std::int64_t longest) {
   using Count = CountRowLengths<ExecutionSpace, crs_views_t<Crs>>;
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
-  const std::int64_t bins = longest_row(exec, format, crs) + 2;
+  const std::int64_t bins = longest + 2;
   const Kokkos::View<std::int64_t*, typename Crs::device_type> histogram(
       Kokkos::view_alloc(exec, label("histogram", format)), static_cast<std::size_t>(bins));
   const Count work{crs_views_t<Crs>(crs), rows, bins, histogram.data()};

@@ -28,7 +28,7 @@ struct RowKeys {
   }
 };
 
-/// Sorts keys in the scratch memory of a team in ascending order. All lanes of the team must call it.
+/// Sorts a View of rank 1 and at most 2^30 keys in ascending order. All lanes of the team must call it.
 template <class Member, class Keys>
 KOKKOS_INLINE_FUNCTION void sort_in_team(const Member& team, const Keys& keys) {
   team.team_barrier();
@@ -38,7 +38,8 @@ KOKKOS_INLINE_FUNCTION void sort_in_team(const Member& team, const Keys& keys) {
   // TeamBitonicSort is in one of these two namespaces, depending on the version of Kokkos Kernels.
   using namespace KokkosKernels;
   using namespace KokkosKernels::Impl;
-  TeamBitonicSort<int, std::uint64_t>(keys.data(), static_cast<int>(keys.extent(0)), team);
+  TeamBitonicSort<int, typename Keys::non_const_value_type>(keys.data(), static_cast<int>(keys.extent(0)),
+                                                            team);
 #endif
   team.team_barrier();
 }

@@ -66,8 +66,9 @@ struct RefillOptions {
   /// If true, refill() first checks that the CRS matrix is valid and that the matrix has its pattern. A dense
   /// format must have an element for each entry. If a check fails, refill() throws std::invalid_argument and
   /// changes nothing. If the patterns differ, the text names the first row of a different length, or else the
-  /// first row with other columns. Cost: one read of both patterns, and fences. If false, refill() is one
-  /// kernel without a fence, and a CRS matrix with another pattern leaves wrong values.
+  /// first row with other columns. Cost: one read of both patterns, and fences; for a dense format (CDS, DIA,
+  /// blocked ELL, BSR) also one byte per value while it runs. If false, refill() is one kernel without a
+  /// fence, and a CRS matrix with another pattern leaves wrong values.
   bool check_pattern = true;
 };
 

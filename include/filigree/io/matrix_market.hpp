@@ -190,6 +190,8 @@ auto matrix_market_from_crs(const Crs& crs) {
 /// log n) for a row of n entries that is not sorted in the file. All threads of the default host execution
 /// space take part, except that one thread decompresses gzip data and one reads an array.
 ///
+/// Copies to a device with Kokkos::deep_copy, which waits for all instances. The matrix is complete on return.
+///
 /// Memory on the host: the text of the file (and the file itself if it is gzip data), the matrix, 16 bytes per
 /// row, 8 bytes per row and thread (the number of threads is limited so that this is less than the matrix),
 /// and a second copy of the matrix if it has duplicates. If the size line announces more entries than the rest
@@ -229,6 +231,8 @@ Crs read_matrix_market(std::istream& stream, const std::string& name,
 /// Each number has the fewest digits from which read_matrix_market() restores its bits. Only the bits of a
 /// NaN are not restored. The entries have the order of the matrix. If rows are not sorted or have duplicates,
 /// reading the file gives sorted rows and the sums of the duplicates.
+///
+/// First waits for all instances, because any of them may still write crs.
 ///
 /// Cost: all threads of the default host execution space print numbers, and one thread compresses them.
 /// Memory on the host: at most a copy of the matrix and about 4 MB per thread.

@@ -86,7 +86,7 @@ double measure_read_bandwidth(const ExecutionSpace& exec, std::int64_t bytes, co
 /// Measures the read bandwidth for the byte model, for callers who want it as DeviceSpeed::read_bandwidth. It
 /// reads 512 MiB on a GPU and 256 MiB on a host, and takes the best of four runs of four reads each. That
 /// takes some milliseconds on a GPU and half a second on a host (see docs/performance.md, "Bandwidth for the
-/// byte model"). It allocates 0.6 GB on a GPU and 0.3 GB on a host. Fences.
+/// byte model"). It allocates 0.6 GB on a GPU and 0.3 GB on a host. Fences exec.
 template <class ExecutionSpace>
 double measure_read_bandwidth(const ExecutionSpace& exec) {
   const auto best_of_four = [&](const auto& read) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "filigree/core/read_view.hpp"
 #include "filigree/formats/ell/ell_matrix.hpp"
 #include "filigree/tune/gpu_shape.hpp"
 
@@ -48,10 +49,11 @@ std::vector<EllrTLaunch> ellr_t_costs(EllrTModel model, const std::vector<std::i
 /// The first launch with the lowest cost. Throws like ellr_t_costs().
 EllrTLaunch pick_ellr_t(EllrTModel model, const std::vector<std::int64_t>& row_lengths, const GpuShape& gpu);
 
-/// The row lengths of a CRS matrix, on the host. Copies the row map to the host and fences.
+/// The row lengths of a CRS matrix, on the host. Copies the row map to the host, after all earlier kernels of the
+/// default instance of its execution space, and fences that instance alone.
 template <class Crs>
 std::vector<std::int64_t> row_lengths(const Crs& crs) {
-  const auto row_map = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), crs.graph.row_map);
+  const auto row_map = Impl::host_copy(typename Crs::execution_space(), crs.graph.row_map);
   std::vector<std::int64_t> lengths(static_cast<std::size_t>(crs.numRows()));
   for (std::size_t row = 0; row < lengths.size(); ++row)
     lengths[row] = static_cast<std::int64_t>(row_map(row + 1)) - static_cast<std::int64_t>(row_map(row));

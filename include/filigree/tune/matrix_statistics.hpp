@@ -120,7 +120,7 @@ void count_diagonals(const ExecutionSpace& exec, const Crs& crs, const std::int6
 /// up to 32 (host: 8) sets of 2^20 consecutive entries. If in_full is true, it reads all entries once to
 /// count the diagonals, unless the samples already lie on more diagonals than a format could store. Counting
 /// takes 4 bytes per block row and block column. Copies 75 KB to the host, allocates 75 KB on the device, and
-/// fences.
+/// fences exec alone.
 ///
 /// The matrix must be a valid CRS matrix (see ConvertOptions::check_input); else the behaviour is undefined.
 /// Throws std::invalid_argument if cache_bytes or block_size is out of range.
@@ -170,8 +170,7 @@ MatrixStatistics matrix_statistics(const ExecutionSpace& exec, const Crs& crs, d
                                                       counts.data()};
     Kokkos::parallel_for(Impl::label("far_samples", name), far.policy(exec), far);
   }
-  exec.fence();
-  const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), counts);
+  const auto host = Impl::host_copy(exec, counts);
   Impl::read_statistics(host.data(), entries.sector_samples(), entries.block_samples(), far_samples, result);
 
   const std::int64_t* const coordinates = host.data() + Layout::coordinates;

@@ -37,7 +37,8 @@ struct BellPattern {
   }
 };
 
-/// convert<BellMatrix> of a checked CRS matrix. Fences exec to read the length of the longest block row.
+/// convert<BellMatrix> of a checked CRS matrix. Fences exec to read the length of the longest block row. If
+/// some row is not sorted by column, it takes sizeof(Ordinal) bytes per entry while it runs.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BellOptions& options,
                       BellMatrix<S, O, D, M, Z>& result) {
@@ -50,7 +51,8 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BellOpti
     fail<std::invalid_argument>(function, ": options.block_size is ", b, "; it must be 1 to ",
                                 BellOptions::largest_block_size, ".");
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
-  Pattern pattern{{crs_views_t<Crs>(crs), rows, b}, (rows + b - 1) / b, 0, nullptr};
+  const auto sorted = sorted_entries(exec, function, name, crs);
+  Pattern pattern{block_columns(crs, sorted, b), (rows + b - 1) / b, 0, nullptr};
   if (rows > 0)
     Kokkos::parallel_reduce(label("longest_row", name),
                             row_range<typename Pattern::Longest>(exec, pattern.block_rows), pattern,
@@ -74,6 +76,8 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BellOpti
   Kokkos::parallel_for(label("list_blocks", name),
                        row_range<typename Pattern::List>(exec, pattern.block_rows), pattern);
   fill_dense(exec, "convert", name, BellElements<S, O>(result), crs);
+  // The kernels that read the sorted entries must end before these are freed on return.
+  if (sorted.extent(0) > 0) exec.fence();
 }
 
 }  // namespace Filigree::Impl

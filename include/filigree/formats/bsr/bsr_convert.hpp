@@ -36,33 +36,36 @@ struct BsrPattern {
 };
 
 /// convert<BsrMatrix> of a checked CRS matrix. It runs on the device, unlike the constructor of the class,
-/// and sums duplicates. Fences exec to read the number of blocks.
+/// and sums duplicates. Fences exec to read the number of blocks. If some row is not sorted by column, it
+/// takes sizeof(Ordinal) bytes per entry while it runs.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BsrOptions& options,
                       KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>& result) {
   using Bsr = KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>;
   using Pattern = BsrPattern<ExecutionSpace, crs_views_t<Crs>, O, Z>;
+  const char* function = "Filigree::convert<BsrMatrix>";
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
   const std::int64_t columns = static_cast<std::int64_t>(crs.numCols());
   const std::int64_t b = options.block_size;
   if (b < 1 || rows % b != 0 || columns % b != 0)
-    fail<std::invalid_argument>("Filigree::convert<BsrMatrix>: options.block_size is ", b, " for a ", rows,
-                                " x ", columns, " matrix; it must be at least 1 and divide both extents.");
+    fail<std::invalid_argument>(function, ": options.block_size is ", b, " for a ", rows, " x ", columns,
+                                " matrix; it must be at least 1 and divide both extents.");
+  check_count<O>(function, b, "rows per block");
   const std::int64_t block_rows = rows / b;
 
   using RowMap = typename Bsr::row_map_type::non_const_type;
   const RowMap row_map(Kokkos::view_alloc(exec, label("row_map", "bsr")),
                        static_cast<std::size_t>(block_rows) + 1);
-  Pattern pattern{{crs_views_t<Crs>(crs), rows, b}, row_map.data(), nullptr};
+  const auto sorted = sorted_entries(exec, function, "bsr", crs);
+  Pattern pattern{block_columns(crs, sorted, b), row_map.data(), nullptr};
   Kokkos::parallel_for("Filigree::count_blocks[bsr]", row_range<typename Pattern::Count>(exec, block_rows),
                        pattern);
   Kokkos::parallel_scan("Filigree::row_map[bsr]", row_range<void>(exec, block_rows + 1),
                         ExclusiveSum<Z>{row_map.data()});
-  exec.fence();
-  const Z blocks = read_element(row_map, static_cast<std::size_t>(block_rows));
+  const Z blocks = read_element(exec, row_map, static_cast<std::size_t>(block_rows));
 
   const double elements = static_cast<double>(blocks) * static_cast<double>(b * b);
-  check_storage<Z>("Filigree::convert<BsrMatrix>", elements,
+  check_storage<Z>(function, elements,
                    elements * sizeof(S) + static_cast<double>(blocks) * sizeof(O) +
                        static_cast<double>(block_rows + 1) * sizeof(Z),
                    crs, options, [&](std::ostream& why) {
@@ -78,6 +81,8 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BsrOptio
   result = Bsr(label("bsr", "bsr"), static_cast<O>(block_rows), static_cast<O>(columns / b), blocks, values,
                row_map, entries, static_cast<O>(b));
   fill_dense(exec, "convert", "bsr", BsrElements<S, O, Z>(result), crs);
+  // The kernels that read the sorted entries must end before these are freed on return.
+  if (sorted.extent(0) > 0) exec.fence();
 }
 
 }  // namespace Filigree::Impl

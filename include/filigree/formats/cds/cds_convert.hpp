@@ -19,6 +19,7 @@ Cds diagonals_of_crs(const ExecutionSpace& exec, const char* function, const cha
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
   auto found = find_diagonals(exec, format, crs, block_size);
   const std::int64_t diagonals = found.count;
+  check_count<O>(function, diagonals, "block diagonals");
 
   const double elements =
       static_cast<double>(diagonals) * static_cast<double>(block_size) * static_cast<double>(rows);
@@ -50,6 +51,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CdsOptio
   if (options.block_size < 1)
     fail<std::invalid_argument>(function, ": options.block_size is ", options.block_size,
                                 "; it must be at least 1. It is the number of unknowns per cell.");
+  check_count<O>(function, options.block_size, "rows per block");
   result =
       diagonals_of_crs<CdsMatrix<S, O, D, M, Z>>(exec, function, "cds", crs, options, options.block_size);
 }

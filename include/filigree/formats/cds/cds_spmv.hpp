@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "filigree/core/binary_search.hpp"
 #include "filigree/core/block_size.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/formats/cds/cds_matrix.hpp"
@@ -26,7 +27,18 @@ struct CdsSpmvTranspose : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     const std::int64_t block_column = column / b;
     const std::int64_t column_in_block = column - block_column * b;
     sums_type sums = {};
-    for (std::int64_t d = 0; d < this->diagonals; ++d) {
+    std::int64_t begin = 0;
+    std::int64_t end = this->diagonals;
+    // With many more columns than rows, most diagonals do not meet this column. They are not looked at.
+    if (this->columns > 4 * this->rows) {
+      const auto first_offset_above = [&](std::int64_t limit, std::int64_t from) {
+        return first_where(
+            from, end, [&](std::int64_t d) { return static_cast<std::int64_t>(this->offsets[d]) > limit; });
+      };
+      begin = first_offset_above(block_column - (this->rows + b - 1) / b, 0);
+      end = first_offset_above(block_column, begin);
+    }
+    for (std::int64_t d = begin; d < end; ++d) {
       const std::int64_t row = (block_column - static_cast<std::int64_t>(this->offsets[d])) * b;
       if (row < 0 || row >= this->rows) continue;
       const scalar_type* KOKKOS_RESTRICT value = this->values + (d * b + column_in_block) * this->rows + row;

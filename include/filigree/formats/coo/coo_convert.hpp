@@ -174,9 +174,9 @@ Coo sorted_coo(const ExecutionSpace& exec, typename Coo::ordinal_type row_count,
                           Kokkos::Min<std::int64_t>(bad));
   exec.fence();
   if (bad < nnz)
-    fail<std::invalid_argument>("Filigree::make_coo: entry ", bad, " is in row ", read_element(rows, bad),
-                                " and column ", read_element(columns, bad), "; the matrix is ", row_count,
-                                " x ", column_count, ".");
+    fail<std::invalid_argument>(
+        "Filigree::make_coo: entry ", bad, " is in row ", read_element(exec, rows, bad), " and column ",
+        read_element(exec, columns, bad), "; the matrix is ", row_count, " x ", column_count, ".");
 
   const auto order = stable_order<std::int64_t>(
       exec, format, keys, row_count > 0 ? static_cast<std::uint64_t>(row_count - 1) : 0);

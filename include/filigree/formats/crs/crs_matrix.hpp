@@ -8,7 +8,7 @@
 
 namespace Filigree {
 
-/// Options of the conversion to CrsMatrix, which copies nothing.
+/// Options of the conversion to CrsMatrix, which copies only const Views.
 struct CrsOptions : ConvertOptions {};
 
 /// Compressed Row Storage, a class of Kokkos Kernels: `values` and `graph.entries` hold the entries row by

@@ -73,12 +73,14 @@ void kokkos_kernels_spmv(const ExecutionSpace& exec, const Handle& handle, Mode 
 
 /// Whether KokkosSparse::spmv compiles and sums correctly for these types. It keeps alpha in the type of A
 /// and sums in the type of y, so A, x and y must have one type. Its products of rank 2 and of BSR do not
-/// compile for LayoutStride. Its product of BSR compiles only for the execution space of A.
+/// compile for LayoutStride. Its product of BSR compiles only for the execution space of A, and not for
+/// 16-bit ordinals.
 template <class ExecutionSpace, class Matrix, class XView, class YView>
 constexpr bool kokkos_kernels_accept_v =
     std::is_same<ExecutionSpace, typename MatrixTraits<Matrix>::execution_space>::value&&
         std::is_same<typename MatrixTraits<Matrix>::value_type, typename XView::non_const_value_type>::value&&
             std::is_same<typename XView::non_const_value_type, typename YView::non_const_value_type>::value &&
+    sizeof(typename Matrix::ordinal_type) >= sizeof(int) &&
     !std::is_same<typename XView::array_layout, Kokkos::LayoutStride>::value &&
     !std::is_same<typename YView::array_layout, Kokkos::LayoutStride>::value;
 

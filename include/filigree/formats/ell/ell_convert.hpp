@@ -14,6 +14,13 @@ double ell_elements(std::int64_t rows, std::int64_t width) {
   return static_cast<double>(round_up(rows, Ell::row_alignment)) * static_cast<double>(width);
 }
 
+/// The largest number that an ELL matrix keeps in its size_type: the number of its values, or its stride if
+/// it has no values.
+template <class Ell>
+double ell_largest_offset(std::int64_t rows, std::int64_t width) {
+  return ell_elements<Ell>(rows, width > 0 ? width : 1);
+}
+
 /// Bytes of an ELL matrix with or without row lengths.
 template <class Ell>
 double ell_bytes(std::int64_t rows, std::int64_t width, bool row_lengths = true) {
@@ -55,8 +62,10 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const EllOptio
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
   const std::int64_t longest = longest_row(exec, Ell::name(), crs);
   const std::int64_t width = round_up(longest, options.lanes_per_row);
-  check_storage<Z>(function, ell_elements<Ell>(rows, width), ell_bytes<Ell>(rows, width, options.row_lengths),
-                   crs, options, [&](std::ostream& why) { explain_longest_row(why, crs, longest); });
+  check_count<O>(function, width, "entries per row, padding included");
+  check_storage<Z>(function, ell_largest_offset<Ell>(rows, width),
+                   ell_bytes<Ell>(rows, width, options.row_lengths), crs, options,
+                   [&](std::ostream& why) { explain_longest_row(why, crs, longest); });
   result = make_ell<Ell>(exec, Ell::name(), crs, static_cast<std::int64_t>(crs.nnz()), width,
                          options.lanes_per_row, options.row_lengths);
   result.set_lanes_per_team(options.lanes_per_team);

@@ -26,15 +26,17 @@ struct HybridPlan {
 };
 
 /// Chooses the width of the ELL part by the rule of the options, and checks the size of the result
-/// (check_storage). excess_bytes(n, r) is the size of the part that holds n excess entries of r rows. Error
-/// messages begin with `function`. Fences exec. While it runs, it takes 8 bytes per entry of the longest row.
+/// (check_count, check_storage). excess_bytes(n, r) is the size of the part that holds n excess entries of r
+/// rows. Error messages begin with `function`. Fences exec. While it runs, it takes 8 bytes per entry of the
+/// longest row.
 template <class Ell, class ExecutionSpace, class Crs, class Options, class ExcessBytes>
 HybridPlan plan_hybrid(const ExecutionSpace& exec, const char* function, const char* format, const Crs& crs,
                        const Options& options, const ExcessBytes& excess_bytes) {
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
   HybridPlan plan;
-  plan.reaching = rows_reaching(exec, format, crs);
-  plan.longest_row = static_cast<std::int64_t>(plan.reaching.size()) - 2;
+  plan.longest_row = longest_row(exec, format, crs);
+  check_count<typename Ell::ordinal_type>(function, plan.longest_row, "entries in its longest row");
+  plan.reaching = rows_reaching(exec, format, crs, plan.longest_row);
   // For each width, the number of entries beyond it.
   std::vector<std::int64_t> beyond(plan.reaching.size() - 1, 0);
   for (std::size_t width = beyond.size() - 1; width > 0; --width)
@@ -47,8 +49,8 @@ HybridPlan plan_hybrid(const ExecutionSpace& exec, const char* function, const c
   plan.width =
       hybrid_width(function, options.width_rule, options.width, plan.reaching, bytes, ell_part_bytes);
   plan.excess_nnz = beyond[static_cast<std::size_t>(plan.width)];
-  check_storage<typename Ell::size_type>(function, ell_elements<Ell>(rows, plan.width), bytes(plan.width),
-                                         crs, options, [&](std::ostream& why) {
+  check_storage<typename Ell::size_type>(function, ell_largest_offset<Ell>(rows, plan.width),
+                                         bytes(plan.width), crs, options, [&](std::ostream& why) {
                                            explain_longest_row(why, crs, plan.longest_row);
                                            why << ", and the ELL part is " << plan.width << " wide";
                                          });

@@ -14,12 +14,14 @@ template <class ExecutionSpace, class Crs, class S, class O, class D, class M, c
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const JdsOptions& options,
                       JdsMatrix<S, O, D, M, Z>& result) {
   using Jds = JdsMatrix<S, O, D, M, Z>;
+  const char* function = "Filigree::convert<JdsMatrix>";
   const char* name = Jds::name();
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
   const std::int64_t entries = static_cast<std::int64_t>(crs.nnz());
-  const std::vector<std::int64_t> reaching = rows_reaching(exec, name, crs);
-  const std::int64_t longest = static_cast<std::int64_t>(reaching.size()) - 2;
-  check_storage<Z>("Filigree::convert<JdsMatrix>", static_cast<double>(entries),
+  const std::int64_t longest = longest_row(exec, name, crs);
+  check_count<O>(function, longest, "jagged diagonals");
+  const std::vector<std::int64_t> reaching = rows_reaching(exec, name, crs, longest);
+  check_storage<Z>(function, static_cast<double>(entries),
                    static_cast<double>(entries) * (sizeof(S) + sizeof(O)) +
                        static_cast<double>(rows) * sizeof(O) + static_cast<double>(longest + 1) * 8,
                    crs, options, [&](std::ostream& why) { explain_longest_row(why, crs, longest); });
@@ -29,11 +31,12 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const JdsOptio
     offsets[k + 1] = offsets[k] + reaching[k + 1];
   const auto diagonal_offsets =
       allocate_view<typename Jds::offsets_type>(exec, "diagonal_offsets", name, longest + 1);
-  exec.fence();
   Kokkos::deep_copy(
-      diagonal_offsets,
+      exec, diagonal_offsets,
       Kokkos::View<const std::int64_t*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
           offsets.data(), offsets.size()));
+  // The copy must end before `offsets` is destroyed.
+  exec.fence();
   result = Jds(crs.numRows(), crs.numCols(),
                allocate_view<typename Jds::values_type>(exec, "values", name, entries),
                allocate_view<typename Jds::entries_type>(exec, "entries", name, entries),

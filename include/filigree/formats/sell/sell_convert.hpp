@@ -168,8 +168,7 @@ std::int64_t find_sell_offsets(const ExecutionSpace& exec, const Crs& crs, std::
   Kokkos::parallel_for(label("slice_sizes", name), row_range<typename Slices::Sizes>(exec, slices), work);
   Kokkos::parallel_scan(label("slice_offsets", name), row_range<void>(exec, slices + 1),
                         ExclusiveSum<std::int64_t>{sell.slice_offsets.data()});
-  exec.fence();
-  return read_element(sell.slice_offsets, static_cast<std::size_t>(slices));
+  return read_element(exec, sell.slice_offsets, static_cast<std::size_t>(slices));
 }
 
 /// Sets the column bases and the column offsets for SellOptions::short_columns, and returns the number of
@@ -216,6 +215,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const SellOpti
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
   const std::int64_t height = options.slice_height;
   const std::int64_t longest = longest_row(exec, name, crs);
+  check_count<O>(function, round_up(longest, options.lanes_per_row), "entries per row, padding included");
   Sell sell(crs.numRows(), crs.numCols(), static_cast<Z>(crs.nnz()), options.slice_height,
             options.lanes_per_row);
   if (options.sorting_window != 1 && rows > 0) {

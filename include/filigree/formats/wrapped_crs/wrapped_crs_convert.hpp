@@ -20,8 +20,8 @@ struct FindFirstRows {
   }
 };
 
-/// convert<WrappedCrsMatrix> of a checked CRS matrix, whose Views it shares. For CrsKernel::balanced it finds
-/// the chunks and fences exec.
+/// convert<WrappedCrsMatrix> of a checked CRS matrix, whose Views it shares, except const ones. For
+/// CrsKernel::balanced it finds the chunks and fences exec.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const WrappedCrsOptions& options,
                       WrappedCrsMatrix<S, O, D, M, Z>& result) {
@@ -32,7 +32,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const WrappedC
   const char* const format = Result::name();
   check_wrapped_crs_options(function, options);
   if (options.kernel == CrsKernel::lanes) {
-    result = Result(crs, options);
+    result = Result(share_crs<typename Result::crs_type>(exec, format, crs), options);
     return;
   }
   const std::int64_t nnz = static_cast<std::int64_t>(crs.nnz());
@@ -53,7 +53,8 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const WrappedC
                        FindFirstRows<ExecutionSpace, Layout, O>{entries, first_rows.data()});
   const auto empty_list = empty_rows<RowList>(exec, format, crs, empty);
   find_cut_rows(exec, format, entries, chunks);
-  result = Result(crs, options, first_rows, empty_list, chunks);
+  result = Result(share_crs<typename Result::crs_type>(exec, format, crs), options, first_rows, empty_list,
+                  chunks);
 }
 
 /// The first row in which the patterns differ, or a number greater than that of every row. Fences exec.

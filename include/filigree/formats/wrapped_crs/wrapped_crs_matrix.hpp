@@ -41,7 +41,8 @@ struct WrappedCrsOptions : ConvertOptions {
 
 /// A CRS matrix that a kernel of this library multiplies. The caller chooses the kernel. It is meant for
 /// callers who cannot convert their matrix: it shares the Views of the KokkosSparse::CrsMatrix that it is
-/// made from. If the values of that matrix change, its values change too.
+/// made from. If the values of that matrix change, its values change too. Const values and const column
+/// indices are copied instead.
 ///
 /// CrsKernel::lanes suits rows of about the same length: few lanes for short rows, 32 for long rows.
 /// CrsKernel::balanced suits rows of any lengths, also a few very long ones.
