@@ -3,6 +3,7 @@
 // Includes all public headers of Filigree.
 #pragma once
 
+#include "filigree/check.hpp"
 #include "filigree/convert.hpp"
 #include "filigree/formats.hpp"
 #include "filigree/grid/stencil_problem.hpp"

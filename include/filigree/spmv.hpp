@@ -38,6 +38,69 @@ void check_spmv(Mode mode, const Matrix& A, const XView& x, const YView& y) {
                                 "; y must not overlap x, which is read while y is written.");
 }
 
+/// spmv with a handle or NoHandle.
+template <class ExecutionSpace, class Handle, class Alpha, class Matrix, class XView, class Beta, class YView>
+void spmv_with_handle(const ExecutionSpace& exec, [[maybe_unused]] const Handle& handle, Mode mode,
+                      const Alpha& alpha, const Matrix& A, const XView& x, const Beta& beta, const YView& y) {
+  static_assert(
+      MatrixTraits<Matrix>::is_matrix,
+      "Filigree::spmv: A must be a matrix of a Filigree format, or a KokkosSparse CrsMatrix or BsrMatrix.");
+  static_assert(Kokkos::is_view<XView>::value && Kokkos::is_view<YView>::value,
+                "Filigree::spmv: x and y must be Kokkos::Views.");
+  constexpr int rank = static_cast<int>(XView::rank);
+  static_assert(rank == static_cast<int>(YView::rank) && (rank == 1 || rank == 2),
+                "Filigree::spmv: x and y must have the same rank, 1 or 2.");
+  static_assert(!std::is_const<typename YView::value_type>::value, "Filigree::spmv: y must not be const.");
+  static_assert(
+      Kokkos::SpaceAccessibility<ExecutionSpace, typename MatrixTraits<Matrix>::memory_space>::accessible &&
+          Kokkos::SpaceAccessibility<ExecutionSpace, typename XView::memory_space>::accessible &&
+          Kokkos::SpaceAccessibility<ExecutionSpace, typename YView::memory_space>::accessible,
+      "Filigree::spmv: A, x and y must be in memory that the execution space can access.");
+  using x_type = typename XView::non_const_value_type;
+  using y_type = typename YView::non_const_value_type;
+  using accumulator_type = wider_t<typename MatrixTraits<Matrix>::value_type, x_type, y_type>;
+  static_assert(
+      is_complex_v<y_type> || !(is_complex_v<accumulator_type> || is_complex_v<Alpha> || is_complex_v<Beta>),
+      "Filigree::spmv: y must be complex if A, x, alpha or beta is.");
+
+  static const std::string region_name = label("spmv", MatrixTraits<Matrix>::name());
+  check_spmv(mode, A, x, y);
+  if (y.extent(0) == 0 || column_count(y) == 0) return;
+  ScopedRegion region(region_name);
+
+  const auto wide_alpha = convert_scalar<accumulator_type>(alpha);
+  const auto wide_beta = convert_scalar<accumulator_type>(beta);
+  const auto y_vector = multi_vector(y);
+  const int columns = static_cast<int>(column_count(y));
+  if (wide_alpha == accumulator_type(0) || MatrixTraits<Matrix>::nnz(A) == 0) {
+    scale(exec, wide_beta, y_vector, static_cast<std::int64_t>(y.extent(0)), columns);
+    return;
+  }
+
+  if constexpr (is_kokkos_kernels_matrix_v<Matrix>) {
+    if constexpr (kokkos_kernels_accept_v<ExecutionSpace, Matrix, XView, YView>)
+      if (kokkos_kernels_are_right<Matrix>(mode, x, y)) {
+        kokkos_kernels_spmv(exec, handle, mode, wide_alpha, A, x, wide_beta, y);
+        return;
+      }
+  }
+  const auto x_vector = multi_vector<XView, const x_type>(x);
+  const auto launch = [&](auto most_columns, int first, int count) {
+    using Operands = ProductOperands<typename MatrixTraits<Matrix>::value_type, x_type, y_type,
+                                     decltype(most_columns)::value>;
+    spmv_kernel(
+        exec, region_name, mode, A,
+        Operands{x_vector.from_column(first), y_vector.from_column(first), count, wide_alpha, wide_beta});
+  };
+  int column = 0;
+  if constexpr (rank == 2) {
+    constexpr int most = multi_vector_columns;
+    for (; columns - column > 1; column += most)
+      launch(std::integral_constant<int, most>(), column, columns - column < most ? columns - column : most);
+  }
+  if (column < columns) launch(std::integral_constant<int, 1>(), column, 1);
+}
+
 }  // namespace Impl
 
 /// y = beta*y + alpha*op(A)*x on the given execution space instance, for a matrix of any format of
@@ -81,63 +144,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> spmv(const E
                                                                          const Alpha& alpha, const Matrix& A,
                                                                          const XView& x, const Beta& beta,
                                                                          const YView& y) {
-  static_assert(
-      MatrixTraits<Matrix>::is_matrix,
-      "Filigree::spmv: A must be a matrix of a Filigree format, or a KokkosSparse CrsMatrix or BsrMatrix.");
-  static_assert(Kokkos::is_view<XView>::value && Kokkos::is_view<YView>::value,
-                "Filigree::spmv: x and y must be Kokkos::Views.");
-  constexpr int rank = static_cast<int>(XView::rank);
-  static_assert(rank == static_cast<int>(YView::rank) && (rank == 1 || rank == 2),
-                "Filigree::spmv: x and y must have the same rank, 1 or 2.");
-  static_assert(!std::is_const<typename YView::value_type>::value, "Filigree::spmv: y must not be const.");
-  static_assert(
-      Kokkos::SpaceAccessibility<ExecutionSpace, typename MatrixTraits<Matrix>::memory_space>::accessible &&
-          Kokkos::SpaceAccessibility<ExecutionSpace, typename XView::memory_space>::accessible &&
-          Kokkos::SpaceAccessibility<ExecutionSpace, typename YView::memory_space>::accessible,
-      "Filigree::spmv: A, x and y must be in memory that the execution space can access.");
-  using x_type = typename XView::non_const_value_type;
-  using y_type = typename YView::non_const_value_type;
-  using accumulator_type = Impl::wider_t<typename MatrixTraits<Matrix>::value_type, x_type, y_type>;
-  static_assert(Impl::is_complex_v<y_type> || !(Impl::is_complex_v<accumulator_type> ||
-                                                Impl::is_complex_v<Alpha> || Impl::is_complex_v<Beta>),
-                "Filigree::spmv: y must be complex if A, x, alpha or beta is.");
-
-  static const std::string region_name = Impl::label("spmv", MatrixTraits<Matrix>::name());
-  Impl::check_spmv(mode, A, x, y);
-  if (y.extent(0) == 0 || Impl::column_count(y) == 0) return;
-  Impl::ScopedRegion region(region_name);
-
-  const auto wide_alpha = Impl::convert_scalar<accumulator_type>(alpha);
-  const auto wide_beta = Impl::convert_scalar<accumulator_type>(beta);
-  const auto y_vector = Impl::multi_vector(y);
-  const int columns = static_cast<int>(Impl::column_count(y));
-  if (wide_alpha == accumulator_type(0) || MatrixTraits<Matrix>::nnz(A) == 0) {
-    Impl::scale(exec, wide_beta, y_vector, static_cast<std::int64_t>(y.extent(0)), columns);
-    return;
-  }
-
-  if constexpr (Impl::is_kokkos_kernels_matrix_v<Matrix>) {
-    if constexpr (Impl::kokkos_kernels_accept_v<ExecutionSpace, Matrix, XView, YView>)
-      if (Impl::kokkos_kernels_are_right<Matrix>(mode, x, y)) {
-        Impl::kokkos_kernels_spmv(exec, mode, wide_alpha, A, x, wide_beta, y);
-        return;
-      }
-  }
-  const auto x_vector = Impl::multi_vector<XView, const x_type>(x);
-  const auto launch = [&](auto most_columns, int first, int count) {
-    using Operands = Impl::ProductOperands<typename MatrixTraits<Matrix>::value_type, x_type, y_type,
-                                           decltype(most_columns)::value>;
-    Impl::spmv_kernel(
-        exec, region_name, mode, A,
-        Operands{x_vector.from_column(first), y_vector.from_column(first), count, wide_alpha, wide_beta});
-  };
-  int column = 0;
-  if constexpr (rank == 2) {
-    constexpr int most = Impl::multi_vector_columns;
-    for (; columns - column > 1; column += most)
-      launch(std::integral_constant<int, most>(), column, columns - column < most ? columns - column : most);
-  }
-  if (column < columns) launch(std::integral_constant<int, 1>(), column, 1);
+  Impl::spmv_with_handle(exec, Impl::NoHandle(), mode, alpha, A, x, beta, y);
 }
 
 /// spmv on the default instance of the execution space of A.
@@ -148,6 +155,38 @@ void spmv(const ModeArgument& mode, const Alpha& alpha, const Matrix& A, const X
       MatrixTraits<Matrix>::is_matrix,
       "Filigree::spmv: A must be a matrix of a Filigree format, or a KokkosSparse CrsMatrix or BsrMatrix.");
   spmv(typename MatrixTraits<Matrix>::execution_space(), mode, alpha, A, x, beta, y);
+}
+
+/// The product with the arguments of KokkosSparse::spmv with a handle, so that code that has a handle only
+/// needs to replace the namespace.
+///
+/// @param handle pointer to a KokkosSparse::SPMVHandle. With Kokkos Kernels before version 4.3, which have no
+///               SPMVHandle: KokkosKernels::Experimental::Controls.
+///
+/// CRS and BSR matrices are multiplied by Kokkos Kernels with this handle: its algorithm, and cuSPARSE,
+/// rocSPARSE or MKL if Kokkos Kernels were built with them. Its types must be those of exec, A, x and y, as
+/// in KokkosSparse::spmv. If x and y have types or strides that Kokkos Kernels do not support, and for all
+/// other formats, the handle is ignored. It is also ignored if the pointer is null.
+///
+/// All arguments are checked as without a handle, and beta = 0 overwrites y. But with a handle Kokkos Kernels
+/// decide about memory, fences and the order of sums. A handle keeps data of the matrix: use it for one
+/// matrix, and for one product at a time.
+template <class ExecutionSpace, class Handle, class Alpha, class Matrix, class XView, class Beta, class YView>
+std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value && Impl::is_spmv_handle_v<Handle>> spmv(
+    const ExecutionSpace& exec, const Handle& handle, const ModeArgument& mode, const Alpha& alpha,
+    const Matrix& A, const XView& x, const Beta& beta, const YView& y) {
+  static_assert(!Impl::is_kokkos_kernels_matrix_v<Matrix> ||
+                    Impl::handle_fits_v<Handle, ExecutionSpace, Matrix, XView, YView>,
+                "Filigree::spmv: the SPMVHandle must have the types of the execution space, A, x and y.");
+  Impl::spmv_with_handle(exec, handle, mode, alpha, A, x, beta, y);
+}
+
+/// spmv with a handle on the default instance of the execution space of A.
+template <class Handle, class Alpha, class Matrix, class XView, class Beta, class YView>
+std::enable_if_t<Impl::is_spmv_handle_v<Handle>> spmv(const Handle& handle, const ModeArgument& mode,
+                                                      const Alpha& alpha, const Matrix& A, const XView& x,
+                                                      const Beta& beta, const YView& y) {
+  spmv(typename MatrixTraits<Matrix>::execution_space(), handle, mode, alpha, A, x, beta, y);
 }
 
 }  // namespace Filigree

@@ -12,17 +12,18 @@
 
 namespace Filigree {
 
-/// The Views that a matrix holds for its balanced product (see product/balanced_product.hpp). A cut row is a
-/// row whose entries lie in several chunks. Bytes per chunk: 16 for cut_rows and, if the matrix has
-/// chunk_begins, 8 for these.
+/// The Views that a matrix holds for its balanced product (see product/balanced_product.hpp). Conversions,
+/// make_coo and wrap_coo make them. A cut row is a row whose entries lie in several chunks. Bytes per chunk:
+/// 16 for cut_rows and, if the matrix has chunk_begins, 8 for these.
 template <class Device>
 struct EntryChunks {
   using offsets_type = Kokkos::View<std::int64_t*, Device>;
 
   /// First entry of each chunk, then the number of entries. Empty if chunk c begins with entry 2048 * c.
   offsets_type chunk_begins;
-  /// First and last chunk of each cut row: elements 2 * i and 2 * i + 1. It has room for one cut row per
-  /// chunk. If chunks of the format may meet, the rows that lie in more than two chunks come first.
+  /// First and last chunk of each cut row: elements 2 * i and 2 * i + 1, in ascending order. If chunks of the
+  /// format may meet, the rows that lie in more than two chunks come first. Conversions leave room for one cut
+  /// row per chunk.
   offsets_type cut_rows;
   std::int64_t cut_row_count = 0;
   /// Number of cut rows in more than two chunks. It is 0 unless EntryLayout::may_meet.

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "filigree/check.hpp"
 #include "filigree/convert.hpp"
 #include "filigree/spmv.hpp"
 #include "filigree/tune/selection.hpp"
@@ -103,6 +104,27 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> spmv(
     const ExecutionSpace& exec, const ModeArgument& mode, const Alpha& alpha,
     const AnyMatrix<S, O, D, M, Z>& A, const XView& x, const Beta& beta, const YView& y) {
   A.visit([&](const auto& matrix) { spmv(exec, mode, alpha, matrix, x, beta, y); });
+}
+
+/// spmv with a handle (see spmv.hpp). Only a CRS or BSR matrix whose type is that of the handle uses it.
+template <class ExecutionSpace, class Handle, class Alpha, class S, class O, class D, class M, class Z,
+          class XView, class Beta, class YView>
+std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value && Impl::is_spmv_handle_v<Handle>> spmv(
+    const ExecutionSpace& exec, const Handle& handle, const ModeArgument& mode, const Alpha& alpha,
+    const AnyMatrix<S, O, D, M, Z>& A, const XView& x, const Beta& beta, const YView& y) {
+  A.visit([&](const auto& matrix) {
+    if constexpr (Impl::handle_fits_v<Handle, ExecutionSpace, std::decay_t<decltype(matrix)>, XView, YView>)
+      spmv(exec, handle, mode, alpha, matrix, x, beta, y);
+    else
+      spmv(exec, mode, alpha, matrix, x, beta, y);
+  });
+}
+
+/// check of the matrix that A holds (see check.hpp).
+template <class ExecutionSpace, class S, class O, class D, class M, class Z>
+std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> check(const ExecutionSpace& exec,
+                                                                          const AnyMatrix<S, O, D, M, Z>& A) {
+  A.visit([&](const auto& matrix) { check(exec, matrix); });
 }
 
 /// refill of the matrix that A holds (see convert.hpp).

@@ -71,8 +71,9 @@ class BellMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, Size
 
   /// A matrix without rows.
   BellMatrix() = default;
-  /// Wraps Views that already hold a matrix in the storage of the class comment. They are neither checked nor
-  /// copied. Throws std::invalid_argument if block_size is not 1 to BellOptions::largest_block_size.
+  /// Wraps Views that already hold a matrix in the storage of the class comment. They are not copied, and
+  /// only check() checks them. Throws std::invalid_argument if block_size is not 1 to
+  /// BellOptions::largest_block_size.
   BellMatrix(Ordinal rows, Ordinal columns, SizeType nnz, int block_size, Ordinal block_width,
              values_type values_, entries_type block_entries_)
       : base_type(rows, columns, nnz),

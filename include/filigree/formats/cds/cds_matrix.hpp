@@ -75,8 +75,8 @@ class CdsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
 
   /// A matrix without rows.
   CdsMatrix() = default;
-  /// Wraps Views that already hold a matrix in the storage of the class comment. Nothing is checked or
-  /// copied.
+  /// Wraps Views that already hold a matrix in the storage of the class comment. They are not copied, and
+  /// only check() checks them.
   CdsMatrix(Ordinal rows, Ordinal columns, SizeType nnz, int block_size, values_type values_,
             offsets_type offsets_)
       : base_type(rows, columns, nnz), values(values_), offsets(offsets_), m_block_size(block_size) {}

@@ -54,7 +54,8 @@ class CooMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
 
   /// A matrix without rows.
   CooMatrix() = default;
-  /// Wraps Views that already hold a matrix as the class comment describes it. Nothing is checked or copied.
+  /// Wraps Views that already hold a matrix as the class comment describes it. They are not copied, and only
+  /// check() checks them. wrap_coo() makes a matrix from values, entries and rows alone.
   CooMatrix(Ordinal row_count, Ordinal columns, values_type values_, entries_type entries_,
             entries_type rows_, entries_type empty_rows_, const chunks_type& chunks_)
       : base_type(row_count, columns, static_cast<SizeType>(values_.extent(0))),

@@ -10,14 +10,41 @@
 
 namespace Filigree::Impl {
 
-/// KokkosSparse::spmv of a CRS or BSR matrix on the given instance. It always uses Kokkos Kernels' own
-/// kernels, even if Kokkos Kernels were built with cuSPARSE, which allocates on each call and does not give
-/// the same bits on each run. Versions of Kokkos Kernels that take no instance run on the default instance,
-/// between two fences.
-template <class ExecutionSpace, class Matrix, class XView, class YView, class Accumulator>
-void kokkos_kernels_spmv(const ExecutionSpace& exec, Mode mode, const Accumulator& alpha, const Matrix& A,
-                         const XView& x, const Accumulator& beta, const YView& y) {
+/// Stands for the handle if the caller of spmv gave none.
+struct NoHandle {};
+
+/// Whether T chooses the kernel of KokkosSparse::spmv: a pointer to an SPMVHandle or, before Kokkos Kernels
+/// 4.3, Controls.
+template <class T>
+constexpr bool is_spmv_handle_v = false;
+
+/// Whether KokkosSparse::spmv takes the handle for these types.
+template <class Handle, class ExecutionSpace, class Matrix, class XView, class YView>
+constexpr bool handle_fits_v = true;
+
+#if FILIGREE_KOKKOS_KERNELS_TAKES_HANDLE
+template <class D, class A, class X, class Y>
+constexpr bool is_spmv_handle_v<KokkosSparse::SPMVHandle<D, A, X, Y>*> = true;
+
+template <class D, class A, class X, class Y, class ExecutionSpace, class Matrix, class XView, class YView>
+constexpr bool handle_fits_v<KokkosSparse::SPMVHandle<D, A, X, Y>*, ExecutionSpace, Matrix, XView, YView> =
+    std::is_same<typename D::execution_space, ExecutionSpace>::value&& std::is_same<A, Matrix>::value&&
+        std::is_same<X, XView>::value&& std::is_same<Y, YView>::value;
+#else
+template <>
+constexpr bool is_spmv_handle_v<KokkosKernels::Experimental::Controls> = true;
+#endif
+
+/// KokkosSparse::spmv of a CRS or BSR matrix on the given instance. With NoHandle or a null pointer as
+/// handle, it uses Kokkos Kernels' own kernels, even if Kokkos Kernels were built with cuSPARSE, which
+/// allocates on each call and does not give the same bits on each run. Versions of Kokkos Kernels that take
+/// no instance run on the default instance, between two fences.
+template <class ExecutionSpace, class Handle, class Matrix, class XView, class YView, class Accumulator>
+void kokkos_kernels_spmv(const ExecutionSpace& exec, const Handle& handle, Mode mode,
+                         const Accumulator& alpha, const Matrix& A, const XView& x, const Accumulator& beta,
+                         const YView& y) {
   using coefficient_type = typename YView::non_const_value_type;
+  constexpr bool has_handle = is_spmv_handle_v<Handle>;
   const char name[] = {static_cast<char>(mode), '\0'};
   const auto a = convert_scalar<coefficient_type>(alpha);
   const auto b = convert_scalar<coefficient_type>(beta);
@@ -25,11 +52,19 @@ void kokkos_kernels_spmv(const ExecutionSpace& exec, Mode mode, const Accumulato
   if (mode != Mode::NoTranspose && b == coefficient_type(0))
     scale(exec, beta, multi_vector(y), static_cast<std::int64_t>(y.extent(0)), column_count(y));
 #if FILIGREE_KOKKOS_KERNELS_TAKES_HANDLE
-  KokkosSparse::SPMVHandle<ExecutionSpace, Matrix, XView, YView> handle(KokkosSparse::SPMV_NATIVE);
-  KokkosSparse::spmv(exec, &handle, name, a, A, x, b, y);
+  if constexpr (has_handle)
+    if (handle != nullptr) {
+      KokkosSparse::spmv(exec, handle, name, a, A, x, b, y);
+      return;
+    }
+  KokkosSparse::SPMVHandle<ExecutionSpace, Matrix, XView, YView> native(KokkosSparse::SPMV_NATIVE);
+  KokkosSparse::spmv(exec, &native, name, a, A, x, b, y);
 #else
   KokkosKernels::Experimental::Controls controls;
-  controls.setParameter("algorithm", "native");
+  if constexpr (has_handle)
+    controls = handle;
+  else
+    controls.setParameter("algorithm", "native");
   exec.fence();
   KokkosSparse::spmv(controls, name, a, A, x, b, y);
   ExecutionSpace().fence();

@@ -36,7 +36,7 @@ class DiaMatrix : public CdsMatrix<Scalar, Ordinal, Device, MemoryTraits, SizeTy
 
   /// A matrix without rows.
   DiaMatrix() = default;
-  /// Shares the Views of a CDS matrix. Its block size must be 1, which is not checked.
+  /// Shares the Views of a CDS matrix. Its block size must be 1, which only check() checks.
   explicit DiaMatrix(const cds_type& diagonals) : cds_type(diagonals) {}
 };
 

@@ -84,7 +84,8 @@ class EllMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
 
   /// A matrix without rows.
   EllMatrix() = default;
-  /// Wraps Views that already hold a matrix as the class comment describes it. Nothing is checked or copied.
+  /// Wraps Views that already hold a matrix as the class comment describes it. They are not copied, and only
+  /// check() checks them.
   EllMatrix(Ordinal rows, Ordinal columns, SizeType nnz, Ordinal width, SizeType stride, values_type values_,
             entries_type entries_, row_lengths_type row_lengths_, int lanes_per_row = 1)
       : base_type(rows, columns, nnz),

@@ -68,7 +68,8 @@ class HecMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
 
   /// A matrix without rows.
   HecMatrix() = default;
-  /// Wraps parts that already hold a matrix as the class comment describes it. Nothing is checked or copied.
+  /// Wraps parts that already hold a matrix as the class comment describes it. They are not copied, and only
+  /// check() checks them.
   HecMatrix(SizeType nnz, Ordinal long_rows, const ell_type& ell_, values_type excess_values_,
             entries_type excess_entries_, entries_type excess_rows_, row_map_type excess_row_map_)
       : base_type(ell_.numRows(), ell_.numCols(), nnz),

@@ -49,7 +49,8 @@ class JdsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
 
   /// A matrix without rows.
   JdsMatrix() = default;
-  /// Wraps Views that already hold a matrix as the class comment describes it. Nothing is checked or copied.
+  /// Wraps Views that already hold a matrix as the class comment describes it. They are not copied, and only
+  /// check() checks them.
   JdsMatrix(Ordinal rows, Ordinal columns, values_type values_, entries_type entries_,
             entries_type permutation_, offsets_type diagonal_offsets_)
       : base_type(rows, columns, static_cast<SizeType>(values_.extent(0))),

@@ -107,7 +107,8 @@ class SellMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, Size
 
   /// A matrix without rows.
   SellMatrix() = default;
-  /// A matrix with empty Views. The caller must set them as the class comment describes.
+  /// A matrix with empty Views. The caller must set them as the class comment describes. Only check() checks
+  /// them.
   SellMatrix(Ordinal rows, Ordinal columns, SizeType nnz, int slice_height, int lanes_per_row)
       : base_type(rows, columns, nnz), m_slice_height(slice_height), m_lanes_per_row(lanes_per_row) {}
 

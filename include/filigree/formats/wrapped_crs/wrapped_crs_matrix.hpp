@@ -87,7 +87,9 @@ class WrappedCrsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits
 
   /// A matrix without rows.
   WrappedCrsMatrix() = default;
-  /// Wraps Views that already are as the class comment describes them. Nothing is checked or copied.
+  /// Wraps Views that already are as the class comment describes them. They are not copied, and only
+  /// check() checks them. CrsKernel::lanes needs only crs. For CrsKernel::balanced, convert<WrappedCrsMatrix> shares
+  /// the CRS matrix too and makes the other Views.
   WrappedCrsMatrix(const crs_type& crs_, const WrappedCrsOptions& options, row_list_type first_rows_ = {},
                    row_list_type empty_rows_ = {}, const chunks_type& chunks_ = {})
       : base_type(crs_.numRows(), crs_.numCols(), crs_.nnz()),

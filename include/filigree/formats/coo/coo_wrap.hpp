@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "filigree/formats/coo/coo_convert.hpp"
+
+namespace Filigree {
+
+/// Makes a row_count x column_count COO matrix that shares three Views of one length. Entry i has the value
+/// values(i) and is in row rows(i) and column columns(i). Entries must be sorted by row; make_coo copies and
+/// sorts any triplets.
+///
+/// It lists the rows without entries, with one Ordinal each, and the chunks of the product, with at most 24
+/// bytes per 1536 entries. While it runs, it also takes a SizeType per row. Fences exec.
+///
+/// Throws std::invalid_argument if the Views differ in length or an extent is negative, and std::length_error
+/// if SizeType cannot count the entries. The content of the Views is not checked: see check().
+template <class SizeType = std::size_t, class ExecutionSpace, class RowView, class ColumnView,
+          class ValueView>
+auto wrap_coo(const ExecutionSpace& exec, typename RowView::non_const_value_type row_count,
+              typename RowView::non_const_value_type column_count, const RowView& rows,
+              const ColumnView& columns, const ValueView& values) {
+  using Ordinal = typename RowView::non_const_value_type;
+  using Coo = CooMatrix<typename ValueView::non_const_value_type, Ordinal, typename ValueView::device_type,
+                        void, SizeType>;
+  static_assert(std::is_same<Ordinal, typename ColumnView::non_const_value_type>::value,
+                "Filigree::wrap_coo: rows and columns must have the same integer type.");
+  Impl::ScopedRegion region(Impl::label("wrap_coo", Coo::name()));
+  Impl::check_triplet_views<SizeType>(row_count, column_count, rows, columns, values);
+  Coo coo(row_count, column_count, values, columns, rows, {}, {});
+  const auto crs = Impl::crs_that_shares(exec, coo);
+  coo.empty_rows = Impl::empty_rows<typename Coo::entries_type>(
+      exec, coo.name(), crs, Impl::count_rows(exec, coo.name(), crs, 0, 0));
+  Impl::find_chunks(exec, coo.name(), coo);
+  // The row map is freed on return, so the kernels that read it must have ended.
+  exec.fence();
+  return coo;
+}
+
+/// wrap_coo on the default instance of the execution space of the values.
+template <class SizeType = std::size_t, class RowView, class ColumnView, class ValueView>
+auto wrap_coo(typename RowView::non_const_value_type row_count,
+              typename RowView::non_const_value_type column_count, const RowView& rows,
+              const ColumnView& columns, const ValueView& values) {
+  return wrap_coo<SizeType>(typename ValueView::execution_space(), row_count, column_count, rows, columns,
+                            values);
+}
+
+}  // namespace Filigree
