@@ -38,7 +38,8 @@ void find_chunks(const ExecutionSpace& exec, const char* format, CooMatrix<S, O,
   find_cut_rows(exec, format, Layout(coo), coo.chunks);
 }
 
-/// convert<CooMatrix> of a checked CRS matrix. Fences exec to read the number of rows without entries.
+/// convert<CooMatrix> of a checked CRS matrix. Fences exec to read the number of rows without entries. Takes
+/// no memory besides the result.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CooOptions& options,
                       CooMatrix<S, O, D, M, Z>& result) {
@@ -152,6 +153,67 @@ void check_triplet_views(Ordinal row_count, Ordinal column_count, const RowView&
                                 "; neither number may be negative.");
 }
 
+/// Finds the rows without entries from the sorted rows of the entries, without a row map. Gap i lies between
+/// the rows of entries i - 1 and i; gap 0 lies before the first entry, and gap nnz after the last one. Begins
+/// is a scan that counts the rows in the gaps before each gap. List writes the rows, with one lane per strip
+/// of the list, because a few gaps may have all the rows.
+template <class ExecutionSpace, class Ordinal>
+struct RowGaps {
+  using execution_space = ExecutionSpace;
+  using value_type = std::int64_t;
+  struct Begins {};
+  struct List {};
+
+  const Ordinal* rows;
+  std::int64_t nnz;
+  std::int64_t row_count;
+  std::int64_t* begins;
+  std::int64_t list_length = 0;
+  Ordinal* list = nullptr;
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_before(std::int64_t gap) const {
+    return gap > 0 ? static_cast<std::int64_t>(rows[gap - 1]) : -1;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(Begins, const std::int64_t gap, std::int64_t& count,
+                                         const bool final) const {
+    if (final) begins[gap] = count;
+    const std::int64_t row = gap < nnz ? static_cast<std::int64_t>(rows[gap]) : row_count;
+    if (row > row_before(gap)) count += row - row_before(gap) - 1;
+  }
+  KOKKOS_INLINE_FUNCTION void operator()(List, const std::int64_t strip) const {
+    SlotGroup gap;
+    SlotStrip<ExecutionSpace>::for_each(strip, list_length, [&](std::int64_t i) {
+      if (!gap.has(i))
+        gap = find_group(gap.number, nnz + 1, i,
+                         [&](std::int64_t g) { return g <= nnz ? begins[g] : list_length; });
+      list[i] = static_cast<Ordinal>(row_before(gap.number) + 1 + i - gap.begin);
+    });
+  }
+};
+
+/// The rows without entries, in ascending order. `rows` are the sorted rows of the entries. Fences exec.
+/// Besides the result it takes 8 bytes per entry, plus 8.
+template <class Rows, class ExecutionSpace>
+Rows empty_rows_of_sorted(const ExecutionSpace& exec, const char* format, const Rows& rows,
+                          std::int64_t row_count) {
+  using Gaps = RowGaps<ExecutionSpace, typename Rows::non_const_value_type>;
+  const std::int64_t nnz = static_cast<std::int64_t>(rows.extent(0));
+  const auto begins = allocate_view<Kokkos::View<std::int64_t*, typename Rows::device_type>>(
+      exec, "gap_begins", format, nnz + 1);
+  Gaps gaps{rows.data(), nnz, row_count, begins.data()};
+  std::int64_t count = 0;
+  Kokkos::parallel_scan(label("gap_begins", format), row_range<typename Gaps::Begins>(exec, nnz + 1), gaps,
+                        count);
+  exec.fence();
+  const auto list = allocate_view<Rows>(exec, "empty_rows", format, count);
+  gaps.list_length = count;
+  gaps.list = list.data();
+  for_each_strip<typename Gaps::List>(exec, "empty_rows", format, count, gaps);
+  // The kernel must end before begins is freed.
+  exec.fence();
+  return list;
+}
+
 /// The COO matrix of triplets, whose Views have been checked. Throws std::invalid_argument for the first
 /// entry outside of the matrix. Fences exec.
 template <class Coo, class ExecutionSpace, class RowView, class ColumnView, class ValueView>
@@ -161,7 +223,7 @@ Coo sorted_coo(const ExecutionSpace& exec, typename Coo::ordinal_type row_count,
   using Sort = SortTriplets<ExecutionSpace, RowView, ColumnView, ValueView>;
   const char* const format = Coo::name();
   const std::int64_t nnz = static_cast<std::int64_t>(values.extent(0));
-  const auto keys =
+  auto keys =
       allocate_view<Kokkos::View<std::uint64_t*, typename Coo::device_type>>(exec, "keys", format, nnz);
   Sort work{rows,
             columns,
@@ -178,8 +240,8 @@ Coo sorted_coo(const ExecutionSpace& exec, typename Coo::ordinal_type row_count,
                                 " and column ", read_element(columns, bad), "; the matrix is ", row_count,
                                 " x ", column_count, ".");
 
-  const auto order = stable_order<std::int64_t>(
-      exec, format, keys, row_count > 0 ? static_cast<std::uint64_t>(row_count - 1) : 0);
+  auto order = stable_order<std::int64_t>(exec, format, keys);
+  keys = {};
   work.order = order.data();
   Coo result(row_count, column_count, allocate_view<typename Coo::values_type>(exec, "values", format, nnz),
              allocate_view<typename Coo::entries_type>(exec, "entries", format, nnz),
@@ -188,12 +250,11 @@ Coo sorted_coo(const ExecutionSpace& exec, typename Coo::ordinal_type row_count,
   work.sorted_columns = result.entries.data();
   work.sorted_values = result.values.data();
   Kokkos::parallel_for(label("sort", format), row_range<typename Sort::Move>(exec, nnz), work);
-  const auto crs = crs_that_shares(exec, result);
-  result.empty_rows =
-      empty_rows<typename Coo::entries_type>(exec, format, crs, count_rows(exec, format, crs, 0, 0));
-  find_chunks(exec, format, result);
-  // The row map is freed on return, so the kernels that read it must have ended.
+  // The kernel must end before the order is freed.
   exec.fence();
+  order = {};
+  result.empty_rows = empty_rows_of_sorted(exec, format, result.rows, static_cast<std::int64_t>(row_count));
+  find_chunks(exec, format, result);
   return result;
 }
 
@@ -203,8 +264,13 @@ Coo sorted_coo(const ExecutionSpace& exec, typename Coo::ordinal_type row_count,
 /// i has the value values(i) and is in row rows(i) and column columns(i). The three Views have rank 1 and one
 /// length. They may have any stride and are copied. Entries of one row keep their order.
 ///
-/// Runs on the given execution space instance and fences it. Sorting takes two kernels per bit of row_count
-/// and, while it runs, 32 bytes per entry.
+/// Runs on the given execution space instance and fences it. Sorting takes two kernels for each bit in which
+/// the rows of the triplets differ. Memory while it runs: 32 bytes per entry to sort, before the result is
+/// allocated, and then 8 bytes per entry besides the result.
+///
+/// Only the list of the rows without entries grows with the number of rows: it takes sizeof(Ordinal) bytes per
+/// such row, and the time to write it. A product needs the list to scale y, which has an element for each of
+/// these rows too.
 ///
 /// Throws std::invalid_argument if the Views differ in length or an extent is negative, and for the first
 /// entry outside of the matrix. Throws std::length_error if SizeType cannot count the entries.

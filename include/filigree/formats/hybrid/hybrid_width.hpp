@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
+#include "filigree/core/binary_search.hpp"
 #include "filigree/core/error.hpp"
 
 namespace Filigree {
@@ -23,15 +23,25 @@ enum class HybridWidth {
 
 namespace Impl {
 
-/// The width that a rule chooses, at most the length of the longest row. reaching[k] is the number of rows
-/// with at least k entries (rows_reaching). bytes(k) is the size of the matrix with width k, and ell_bytes(k)
-/// the size of its ELL part. Throws std::invalid_argument if the rule is no enumerator, or if it is
+/// A width that is not less than the one that a rule chooses, so that only shorter rows need to be counted.
+/// most_bytes is not less than the size of the matrix with width 0; see hybrid_width() for the other
+/// arguments.
+template <class EllBytes>
+std::int64_t most_hybrid_width(HybridWidth rule, std::int64_t given, std::int64_t rows, std::int64_t nnz,
+                               std::int64_t longest, double most_bytes, const EllBytes& ell_bytes) {
+  if (rule == HybridWidth::given) return std::max(std::int64_t(0), std::min(given, longest));
+  if (rule == HybridWidth::least_bytes)
+    return first_where(0, longest, [&](std::int64_t width) { return ell_bytes(width) >= most_bytes; });
+  // A third of the rows reaches at most three times the mean length.
+  return rows < 4096 ? 0 : std::min(longest, 3 * nnz / rows);
+}
+
+/// The width that a rule chooses, at most `longest`. reaching(k) is the number of rows with at least k
+/// entries. bytes(k) is the size of the matrix with width k, and ell_bytes(k) the size of its ELL part. Throws std::invalid_argument if the rule is no enumerator, or if it is
 /// HybridWidth::given and `given` is negative. The message begins with `function`.
-template <class Bytes, class EllBytes>
-std::int64_t hybrid_width(const char* function, HybridWidth rule, std::int64_t given,
-                          const std::vector<std::int64_t>& reaching, const Bytes& bytes,
-                          const EllBytes& ell_bytes) {
-  const std::int64_t longest = static_cast<std::int64_t>(reaching.size()) - 2;
+template <class Reaching, class Bytes, class EllBytes>
+std::int64_t hybrid_width(const char* function, HybridWidth rule, std::int64_t given, std::int64_t longest,
+                          const Reaching& reaching, const Bytes& bytes, const EllBytes& ell_bytes) {
   if (rule != HybridWidth::third_of_rows && rule != HybridWidth::least_bytes && rule != HybridWidth::given)
     fail<std::invalid_argument>(function, ": options.width_rule is HybridWidth(", static_cast<int>(rule),
                                 "); it must be third_of_rows, least_bytes or given.");
@@ -41,8 +51,7 @@ std::int64_t hybrid_width(const char* function, HybridWidth rule, std::int64_t g
   if (rule == HybridWidth::given) return std::min(given, longest);
   std::int64_t best = 0;
   if (rule == HybridWidth::third_of_rows) {
-    const auto reach = [&](std::int64_t width) { return reaching[static_cast<std::size_t>(width)]; };
-    while (best < longest && reach(best + 1) >= 4096 && 3 * reach(best + 1) >= reaching[0])
+    while (best < longest && reaching(best + 1) >= 4096 && 3 * reaching(best + 1) >= reaching(0))
       ++best;
     return best;
   }
