@@ -8,11 +8,11 @@
 
 namespace Filigree::Impl {
 
-/// The kernels that find the block diagonals with an entry. The block diagonals of a full matrix are numbered:
-/// diagonal j has the offset j - (block rows - 1). There are two ways. Either each diagonal has a flag, and
-/// Mark sets the flags of the diagonals with an entry. Or Mark writes the diagonal of each entry to `keys`,
-/// which are then sorted. Count counts the diagonals with an entry, and List writes their offsets in ascending
-/// order. The candidates of Count and List are the flags or the sorted keys.
+/// The kernels that find the block diagonals with an entry. Block diagonal j of a full matrix has the offset
+/// j - (block rows - 1). There are two ways. Either each of these diagonals has a flag, and Mark sets the
+/// flags of those with an entry. Or Mark writes the number of the diagonal of each entry to `keys`, which are
+/// then sorted. Count counts the diagonals with an entry, and List writes their offsets in ascending order.
+/// The candidates of Count and List are the flags or the sorted keys.
 template <class Views, class Ordinal>
 struct BlockDiagonalKernels {
   using value_type = std::int64_t;
@@ -80,7 +80,8 @@ struct FoundDiagonals {
 /// Finds the block diagonals that have an entry. Fences exec to read their number.
 ///
 /// Flags take 4 bytes per block row and per block column. If that is more than 32 bytes per entry, the
-/// diagonals of the entries are sorted instead. This takes 32 bytes per entry while it runs, and 8 afterwards.
+/// diagonals of the entries are sorted instead. This takes 32 bytes per entry while it runs, and the result
+/// keeps 8 of them.
 template <class ExecutionSpace, class Crs>
 FoundDiagonals<Crs> find_diagonals(const ExecutionSpace& exec, const char* format, const Crs& crs,
                                    std::int64_t block_size) {

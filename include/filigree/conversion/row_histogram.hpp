@@ -33,8 +33,9 @@ struct RunLengthCounterOf {
 /// For bins that fit an int.
 using RunLengthCounter = RunLengthCounterOf<int>;
 
-/// Counts the rows of each length. The last bin counts all longer rows too. Lengths below most_in_scratch are first counted in the scratch memory of a
-/// team. If all teams used one counter per length, they would wait for each other.
+/// Counts the rows of each length. The last bin counts all longer rows too. Lengths below most_in_scratch are
+/// first counted in the scratch memory of a team. If all teams used one counter per length, they would wait
+/// for each other.
 template <class ExecutionSpace, class Views>
 struct CountRowLengths {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;

@@ -37,7 +37,7 @@ HybridPlan plan_hybrid(const ExecutionSpace& exec, const char* function, const c
   plan.longest_row = longest_row(exec, format, crs);
   check_count<typename Ell::ordinal_type>(function, plan.longest_row, "entries in its longest row");
   const std::int64_t most = most_hybrid_width(options.width_rule, options.width, rows, nnz, plan.longest_row,
-                                              ell_part_bytes(0) + excess_bytes(nnz, rows), ell_part_bytes);
+                                              excess_bytes(nnz, rows), ell_part_bytes);
   const auto device_within = entries_within<Kokkos::View<std::int64_t*, typename Crs::device_type>>(
       exec, "entries_within", format, crs, most + 1);
   const auto within = Kokkos::create_mirror_view(device_within);

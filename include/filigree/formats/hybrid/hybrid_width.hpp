@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "filigree/core/binary_search.hpp"
 #include "filigree/core/error.hpp"
 
 namespace Filigree {
@@ -23,22 +22,27 @@ enum class HybridWidth {
 
 namespace Impl {
 
-/// A width that is not less than the one that a rule chooses, so that only shorter rows need to be counted.
-/// most_bytes is not less than the size of the matrix with width 0; see hybrid_width() for the other
+/// The largest width that hybrid_width() needs to consider, so that longer rows need not be told apart. A
+/// matrix of width 0 has no more than most_excess_bytes beside its ELL part. See hybrid_width() for the other
 /// arguments.
 template <class EllBytes>
 std::int64_t most_hybrid_width(HybridWidth rule, std::int64_t given, std::int64_t rows, std::int64_t nnz,
-                               std::int64_t longest, double most_bytes, const EllBytes& ell_bytes) {
+                               std::int64_t longest, double most_excess_bytes, const EllBytes& ell_bytes) {
   if (rule == HybridWidth::given) return std::max(std::int64_t(0), std::min(given, longest));
-  if (rule == HybridWidth::least_bytes)
-    return first_where(0, longest, [&](std::int64_t width) { return ell_bytes(width) >= most_bytes; });
+  if (rows == 0) return 0;
+  if (rule == HybridWidth::least_bytes) {
+    // With a larger width the ELL part alone takes more than the matrix of width 0.
+    const double width = most_excess_bytes / (ell_bytes(1) - ell_bytes(0)) + 1;
+    return width < static_cast<double>(longest) ? static_cast<std::int64_t>(width) : longest;
+  }
   // A third of the rows reaches at most three times the mean length.
   return rows < 4096 ? 0 : std::min(longest, 3 * nnz / rows);
 }
 
 /// The width that a rule chooses, at most `longest`. reaching(k) is the number of rows with at least k
-/// entries. bytes(k) is the size of the matrix with width k, and ell_bytes(k) the size of its ELL part. Throws std::invalid_argument if the rule is no enumerator, or if it is
-/// HybridWidth::given and `given` is negative. The message begins with `function`.
+/// entries. bytes(k) is the size of the matrix with width k, and ell_bytes(k) the size of its ELL part.
+/// Throws std::invalid_argument if the rule is no enumerator, or if it is HybridWidth::given and `given` is
+/// negative. The message begins with `function`.
 template <class Reaching, class Bytes, class EllBytes>
 std::int64_t hybrid_width(const char* function, HybridWidth rule, std::int64_t given, std::int64_t longest,
                           const Reaching& reaching, const Bytes& bytes, const EllBytes& ell_bytes) {
