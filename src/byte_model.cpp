@@ -370,7 +370,9 @@ Prediction ByteModel::predict_ell_part(const Options& options, const Bytes& byte
     return part_of(static_cast<double>(k), beyond[at], static_cast<double>(reaching[is_last ? at : at + 1]));
   };
   part = part_of_width(Impl::hybrid_width(
-      "Filigree::ByteModel::predict", options.width_rule, options.width, reaching,
+      "Filigree::ByteModel::predict", options.width_rule, options.width,
+      static_cast<std::int64_t>(reaching.size()) - 2,
+      [&](std::int64_t k) { return reaching[static_cast<std::size_t>(k)]; },
       [&](std::int64_t k) { return bytes(part_of_width(k)); },
       [&](std::int64_t k) { return part_of_width(k).storage_bytes; }));
   // Of the widths beyond the last counted length only the longest row is tried.

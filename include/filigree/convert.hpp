@@ -93,6 +93,16 @@ using convert_options_t = typename MatrixTraits<converted_t<Format, Crs>>::optio
 /// Fences exec to check crs and to read sizes, and no other instance. (Kokkos may wait for the device when it
 /// allocates or frees memory.) The last kernel may still run on return.
 ///
+/// Memory while it runs, besides crs and the result:
+///   HYB          8 + sizeof(ordinal_type) bytes per row that is longer than the ELL part
+///   CDS, DIA     4 bytes per block row and per block column, but at most 32 per entry
+///   BELL, BSR    sizeof(ordinal_type) bytes per entry, if some row is not sorted by column
+/// These formats also need memory that is freed before the values are allocated:
+///   SELL, JDS    16 + 2 * sizeof(ordinal_type) bytes per row, if more than 4096 rows are sorted together
+///   SELL         sizeof(ordinal_type) bytes per entry of the longest row, with one_length_per_slice
+///   HYB, HEC     at most 8 bytes per entry of the longest row, and on a GPU as much on the host
+/// COO, HYB and balanced CRS also allocate the workspace of their products, which stays.
+///
 /// Throws std::invalid_argument if crs is not a valid CRS matrix (see ConvertOptions::check_input) or if an
 /// option is not valid. Throws std::length_error if the result would be larger than
 /// ConvertOptions::max_storage_ratio allows, if size_type cannot count its elements, or if ordinal_type

@@ -311,21 +311,6 @@ TYPED_TEST(Convert, StorageBytesCountAllViews) {
   }
 }
 
-TYPED_TEST(Convert, NeedsLittleTemporaryMemory) {
-  if (is_kokkos_kernels_v<TypeParam>) GTEST_SKIP() << "The format is a class of Kokkos Kernels.";
-  const auto crs = device_crs(block_banded<double>(40000, 40000, 1));
-  for (const auto& variant : all_variants<TypeParam>()) {
-    // On its first launches Kokkos may allocate scratch memory of its own.
-    TypeParam::convert_with(crs, any_padding(1, variant.options));
-    Kokkos::fence();
-    const KokkosRecorder recorder;
-    const auto A = TypeParam::convert_with(crs, any_padding(1, variant.options));
-    Kokkos::fence();
-    const double result = static_cast<double>(TypeParam::Traits::storage_bytes(A));
-    EXPECT_LE(static_cast<double>(recorder.events().peak_bytes), 2.2 * result) << variant.name;
-  }
-}
-
 TYPED_TEST(Convert, NeverRefusesSmallResults) {
   auto host = HostMatrix<double>(40, 100);
   for (std::int64_t column = 0; column < 100; ++column)

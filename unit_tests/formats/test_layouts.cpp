@@ -214,22 +214,28 @@ TEST(HecLayout, ListsLongRowsFirst) {
   EXPECT_EQ(host_list(A.excess_entries), (Ints{2, 3, 2, 3}));
 }
 
-/// reaching[k] is the number of rows with at least k entries.
+/// within[k] is the number of entries that are among the first k of their row.
 TEST(RowHistogram, CountsShortAndLongRowsOfManyTeams) {
   HostMatrix<double> host(9001, 1700);
-  std::vector<std::int64_t> reaching(1702);
+  std::vector<std::int64_t> within(1701);
   for (std::int64_t row = 0; row < host.row_count(); ++row) {
     // Rows with and without neighbours of equal length. Teams count lengths up to a limit in their own
     // histogram; rows of 1022 to 1025 entries lie on both sides of it.
     const std::int64_t length = row % 1500 == 77 ? 1700 : row % 1500 < 4 ? 1022 + row % 1500 : row / 64 % 5;
     for (std::int64_t k = 0; k < length; ++k)
       host.rows[static_cast<std::size_t>(row)].push_back({k, 1.0});
-    for (std::int64_t k = 0; k <= length; ++k)
-      ++reaching[static_cast<std::size_t>(k)];
+    for (std::int64_t k = 0; k <= 1700; ++k)
+      within[static_cast<std::size_t>(k)] += std::min(k, length);
   }
-  EXPECT_EQ(Filigree::Impl::rows_reaching(ExecutionSpace(), "test", device_crs(host), 1700), reaching);
-  EXPECT_EQ(Filigree::Impl::rows_reaching(ExecutionSpace(), "test", device_crs(HostMatrix<double>(0, 5)), 0),
-            (std::vector<std::int64_t>{0, 0}));
+  const auto counted = [](const HostMatrix<double>& matrix, std::int64_t most) {
+    return host_list(Filigree::Impl::entries_within<Kokkos::View<std::int64_t*, Device>>(
+        ExecutionSpace(), "within", "test", device_crs(matrix), most));
+  };
+  for (const std::size_t most : {1700, 1699, 1100, 1023, 4, 1, 0})
+    EXPECT_EQ(
+        counted(host, static_cast<std::int64_t>(most)),
+        std::vector<std::int64_t>(within.begin(), within.begin() + static_cast<std::ptrdiff_t>(most) + 1));
+  EXPECT_EQ(counted(HostMatrix<double>(0, 5), 1), (std::vector<std::int64_t>{0, 0}));
 }
 
 TEST(SellLayout, StoresTheSmallestColumnOfASliceAsItsBase) {
@@ -285,6 +291,13 @@ TEST(HybridWidths, FollowTheRules) {
   }
   options.width = 1000;
   EXPECT_EQ(Filigree::convert<Filigree::HybMatrix>(crs, any_padding(1, options)).width(), 40);
+
+  // A third of the rows have all entries.
+  HostMatrix<double> third(3 * 4096, 9);
+  for (std::size_t row = 0; row < 4096; ++row)
+    for (std::int64_t k = 0; k < 9; ++k)
+      third.rows[3 * row].push_back({k, 1.0});
+  EXPECT_EQ(Filigree::convert<Filigree::HybMatrix>(device_crs(third)).width(), 9);
 
   // With 4000 rows no width is reached by 4096 rows.
   host.rows.resize(4000);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <vector>
-
+#include "filigree/conversion/build_crs.hpp"
 #include "filigree/conversion/row_lengths.hpp"
 
 namespace Filigree::Impl {
@@ -34,8 +33,9 @@ struct RunLengthCounterOf {
 /// For bins that fit an int.
 using RunLengthCounter = RunLengthCounterOf<int>;
 
-/// Counts the rows of each length. Lengths below most_in_scratch are first counted in the scratch memory of a
-/// team. If all teams used one counter per length, they would wait for each other.
+/// Counts the rows of each length. The last bin counts all longer rows too. Lengths below most_in_scratch are
+/// first counted in the scratch memory of a team. If all teams used one counter per length, they would wait
+/// for each other.
 template <class ExecutionSpace, class Views>
 struct CountRowLengths {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
@@ -72,8 +72,10 @@ struct CountRowLengths {
       else
         Kokkos::atomic_add(histogram + length, static_cast<std::int64_t>(times));
     };
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count),
-                         [&](const int i) { lengths_of_lane.count(crs.length(first + i), flush); });
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), [&](const int i) {
+      const std::int64_t length = crs.length(first + i);
+      lengths_of_lane.count(length < bins ? length : bins - 1, flush);
+    });
     lengths_of_lane.finish(flush);
     team.team_barrier();
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, in_scratch), [&](const int bin) {
@@ -82,28 +84,36 @@ struct CountRowLengths {
   }
 };
 
-/// Element k is the number of rows that have at least k entries, for k from 0 to `longest` plus 1; the last
-/// element is 0. Element k + 1 is the length of jagged diagonal k. `longest` is the length of the longest row
-/// (longest_row). Fences exec. While it runs, it takes 8 bytes of device memory per entry of the longest row.
-template <class ExecutionSpace, class Crs>
-std::vector<std::int64_t> rows_reaching(const ExecutionSpace& exec, const char* format, const Crs& crs,
-                                        std::int64_t longest) {
+/// A scan over a histogram of row lengths. It replaces the number of rows of length k by the number of rows
+/// with more than k entries.
+struct RowsLongerThan {
+  using value_type = std::int64_t;
+  std::int64_t row_count;
+  std::int64_t* histogram;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t length, std::int64_t& rows,
+                                         const bool final) const {
+    rows += histogram[length];
+    if (final) histogram[length] = row_count - rows;
+  }
+};
+
+/// For each k from 0 to `most`, the number of entries that are among the first k of their row. Element k is
+/// the position of the first entry of jagged diagonal k, and element k + 1 minus element k is the number of
+/// rows with more than k entries. Takes no memory besides the result. The View has the label of `what`.
+template <class View, class ExecutionSpace, class Crs>
+View entries_within(const ExecutionSpace& exec, const char* what, const char* format, const Crs& crs,
+                    std::int64_t most) {
   using Count = CountRowLengths<ExecutionSpace, crs_views_t<Crs>>;
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
-  const std::int64_t bins = longest + 2;
-  const Kokkos::View<std::int64_t*, typename Crs::device_type> histogram(
-      Kokkos::view_alloc(exec, label("histogram", format)), static_cast<std::size_t>(bins));
-  const Count work{crs_views_t<Crs>(crs), rows, bins, histogram.data()};
+  const View within(Kokkos::view_alloc(exec, label(what, format)), static_cast<std::size_t>(most) + 1);
+  const Count work{crs_views_t<Crs>(crs), rows, most + 1, within.data()};
   if (rows > 0) Kokkos::parallel_for(label("histogram", format), work.policy(exec), work);
-  std::vector<std::int64_t> reaching(static_cast<std::size_t>(bins));
-  Kokkos::deep_copy(exec,
-                    Kokkos::View<std::int64_t*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(reaching.data(),
-                                                                                            reaching.size()),
-                    histogram);
-  exec.fence();
-  for (std::size_t k = reaching.size() - 1; k > 0; --k)
-    reaching[k - 1] += reaching[k];
-  return reaching;
+  Kokkos::parallel_scan(label("rows_longer", format), row_range<void>(exec, most + 1),
+                        RowsLongerThan{rows, within.data()});
+  Kokkos::parallel_scan(label(what, format), row_range<void>(exec, most + 1),
+                        ExclusiveSum<std::int64_t>{within.data()});
+  return within;
 }
 
 }  // namespace Filigree::Impl

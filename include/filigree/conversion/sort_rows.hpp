@@ -82,8 +82,9 @@ struct SortWindows {
 };
 
 /// The rows of a CRS matrix, sorted by descending length within windows of `window` rows. Rows of one length
-/// keep their order. `longest` is the length of the longest row. Fences exec if a window has more than
-/// SortWindows::largest_window rows.
+/// keep their order. `longest` is the length of the longest row. If a window has more than
+/// SortWindows::largest_window rows, it fences exec, and while it runs it takes 16 + 2 * sizeof(Ordinal)
+/// bytes per row, with the result.
 template <class OrderView, class ExecutionSpace, class Crs>
 OrderView rows_by_length(const ExecutionSpace& exec, const char* format, const Crs& crs, std::int64_t window,
                          std::int64_t longest) {
@@ -102,12 +103,11 @@ OrderView rows_by_length(const ExecutionSpace& exec, const char* format, const C
                          Windows{Views(crs), rows, window, longest, order.data()});
     return order;
   }
-  const auto keys = allocate_view<Kokkos::View<std::uint64_t*, typename OrderView::device_type>>(
-      exec, "keys", format, rows);
+  auto keys = allocate_view<Kokkos::View<std::uint64_t*, typename OrderView::device_type>>(exec, "keys",
+                                                                                           format, rows);
   Kokkos::parallel_for(label("keys", format), row_range<void>(exec, rows),
                        RowKeys<Views>{Views(crs), window, longest, keys.data()});
-  return stable_order<Ordinal>(exec, format, keys,
-                               static_cast<std::uint64_t>((rows - 1) / window * (longest + 1) + longest));
+  return stable_order<Ordinal>(exec, format, keys);
 }
 
 }  // namespace Filigree::Impl

@@ -47,14 +47,23 @@ struct CountUp {
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const { order[i] = static_cast<Index>(i); }
 };
 
-/// The order that sorts keys: element i of the result is the index of the i-th smallest key. Equal keys keep
-/// their order. No key may be larger than `largest`. The keys are overwritten. Runs two kernels for each bit
-/// of `largest` and fences exec. Its buffers take 8 + sizeof(Index) bytes per key.
+/// Finds the bits in which a key differs from the first one, as a bitwise or.
+struct DifferingBits {
+  const std::uint64_t* keys;
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::uint64_t& bits) const {
+    bits |= keys[i] ^ keys[0];
+  }
+};
+
+/// Sorts keys and returns their order: element i of the result is the index that the i-th smallest key had.
+/// Equal keys keep their order. On return `keys` is another View, which holds the sorted keys. Runs one
+/// kernel, and two for each bit in which the keys differ, and fences exec. While it runs, the keys, the
+/// result and its buffers take 16 + 2 * sizeof(Index) bytes per key.
 ///
 /// Not Kokkos' sort_by_key, which promises no stable order, takes no second array before Kokkos 4.3, and
-/// sorts by all bits of a key, although only the bits of `largest` matter here.
+/// sorts by all bits of a key, also by those that are equal in all keys.
 template <class Index, class ExecutionSpace, class KeyView>
-auto stable_order(const ExecutionSpace& exec, const char* format, KeyView keys, std::uint64_t largest) {
+auto stable_order(const ExecutionSpace& exec, const char* format, KeyView& keys) {
   using device_type = typename KeyView::device_type;
   using order_type = Kokkos::View<Index*, device_type>;
   using Split = SplitByBit<Index>;
@@ -65,7 +74,12 @@ auto stable_order(const ExecutionSpace& exec, const char* format, KeyView keys, 
   const Kokkos::View<std::int64_t, device_type> zero_count(
       Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("zero_count", format)));
   Kokkos::parallel_for(label("order", format), row_range<void>(exec, count), CountUp<Index>{order.data()});
-  for (int bit = 0; bit < 64 && (largest >> bit) != 0; ++bit) {
+  std::uint64_t differing = 0;
+  Kokkos::parallel_reduce(label("differing_bits", format), row_range<void>(exec, count),
+                          DifferingBits{keys.data()}, Kokkos::BOr<std::uint64_t>(differing));
+  exec.fence();
+  for (int bit = 0; bit < 64; ++bit) {
+    if ((differing >> bit & 1) == 0) continue;
     const Split split{keys.data(), order.data(), new_keys.data(), new_order.data(), zero_count.data(), bit};
     Kokkos::parallel_reduce(label("count_zeros", format), row_range<typename Split::CountZeros>(exec, count),
                             split, zero_count);

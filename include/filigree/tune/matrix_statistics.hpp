@@ -119,8 +119,8 @@ void count_diagonals(const ExecutionSpace& exec, const Crs& crs, const std::int6
 /// Cost: reads the row map once and samples the entries. If x takes more than half of the cache it also reads
 /// up to 32 (host: 8) sets of 2^20 consecutive entries. If in_full is true, it reads all entries once to
 /// count the diagonals, unless the samples already lie on more diagonals than a format could store. Counting
-/// takes 4 bytes per block row and block column. Copies 75 KB to the host, allocates 75 KB on the device, and
-/// fences exec alone.
+/// takes 4 bytes per block row and block column, but at most 32 per entry. Copies 75 KB to the host,
+/// allocates 75 KB on the device, and fences exec alone.
 ///
 /// The matrix must be a valid CRS matrix (see ConvertOptions::check_input); else the behaviour is undefined.
 /// Throws std::invalid_argument if cache_bytes or block_size is out of range.

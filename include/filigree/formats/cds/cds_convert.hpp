@@ -9,7 +9,7 @@
 namespace Filigree::Impl {
 
 /// A checked CRS matrix as dense block diagonals. Error messages name `function`, labels name `format`.
-/// Fences exec to read the number of diagonals.
+/// Fences exec to read the number of diagonals. Takes the memory of find_diagonals() besides the result.
 template <class Cds, class ExecutionSpace, class Crs>
 Cds diagonals_of_crs(const ExecutionSpace& exec, const char* function, const char* format, const Crs& crs,
                      const ConvertOptions& options, int block_size) {
@@ -38,12 +38,13 @@ Cds diagonals_of_crs(const ExecutionSpace& exec, const char* function, const cha
                         row_range<typename decltype(found.kernels)::List>(exec, found.candidates),
                         found.kernels);
   fill_dense(exec, "convert", format, CdsElements<S, O>(result), crs);
-  // The flags are freed on return, and the kernels must have read them by then.
+  // The flags or keys are freed on return, and the kernels must have read them by then.
   exec.fence();
   return result;
 }
 
-/// convert<CdsMatrix> of a checked CRS matrix. Fences exec.
+/// convert<CdsMatrix> of a checked CRS matrix. Fences exec. Takes 4 bytes per block row and per block column
+/// besides the result, but at most 32 per entry.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CdsOptions& options,
                       CdsMatrix<S, O, D, M, Z>& result) {

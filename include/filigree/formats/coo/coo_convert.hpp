@@ -38,7 +38,8 @@ void find_chunks(const ExecutionSpace& exec, const char* format, CooMatrix<S, O,
   find_cut_rows(exec, format, Layout(coo), coo.chunks);
 }
 
-/// convert<CooMatrix> of a checked CRS matrix. Fences exec to read the number of rows without entries.
+/// convert<CooMatrix> of a checked CRS matrix. Fences exec to read the number of rows without entries. Takes
+/// no memory besides the result.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CooOptions& options,
                       CooMatrix<S, O, D, M, Z>& result) {
@@ -161,7 +162,7 @@ Coo sorted_coo(const ExecutionSpace& exec, typename Coo::ordinal_type row_count,
   using Sort = SortTriplets<ExecutionSpace, RowView, ColumnView, ValueView>;
   const char* const format = Coo::name();
   const std::int64_t nnz = static_cast<std::int64_t>(values.extent(0));
-  const auto keys =
+  auto keys =
       allocate_view<Kokkos::View<std::uint64_t*, typename Coo::device_type>>(exec, "keys", format, nnz);
   Sort work{rows,
             columns,
@@ -178,8 +179,8 @@ Coo sorted_coo(const ExecutionSpace& exec, typename Coo::ordinal_type row_count,
         "Filigree::make_coo: entry ", bad, " is in row ", read_element(exec, rows, bad), " and column ",
         read_element(exec, columns, bad), "; the matrix is ", row_count, " x ", column_count, ".");
 
-  const auto order = stable_order<std::int64_t>(
-      exec, format, keys, row_count > 0 ? static_cast<std::uint64_t>(row_count - 1) : 0);
+  auto order = stable_order<std::int64_t>(exec, format, keys);
+  keys = {};
   work.order = order.data();
   Coo result(row_count, column_count, allocate_view<typename Coo::values_type>(exec, "values", format, nnz),
              allocate_view<typename Coo::entries_type>(exec, "entries", format, nnz),
@@ -188,12 +189,11 @@ Coo sorted_coo(const ExecutionSpace& exec, typename Coo::ordinal_type row_count,
   work.sorted_columns = result.entries.data();
   work.sorted_values = result.values.data();
   Kokkos::parallel_for(label("sort", format), row_range<typename Sort::Move>(exec, nnz), work);
-  const auto crs = crs_that_shares(exec, result);
-  result.empty_rows =
-      empty_rows<typename Coo::entries_type>(exec, format, crs, count_rows(exec, format, crs, 0, 0));
-  find_chunks(exec, format, result);
-  // The row map is freed on return, so the kernels that read it must have ended.
+  // The kernel must end before the order is freed.
   exec.fence();
+  order = {};
+  result.empty_rows = empty_rows_of_sorted(exec, format, result.rows, static_cast<std::int64_t>(row_count));
+  find_chunks(exec, format, result);
   return result;
 }
 
@@ -203,8 +203,13 @@ Coo sorted_coo(const ExecutionSpace& exec, typename Coo::ordinal_type row_count,
 /// i has the value values(i) and is in row rows(i) and column columns(i). The three Views have rank 1 and one
 /// length. They may have any stride and are copied. Entries of one row keep their order.
 ///
-/// Runs on the given execution space instance and fences it. Sorting takes two kernels per bit of row_count
-/// and, while it runs, 32 bytes per entry.
+/// Runs on the given execution space instance and fences it. Sorting takes two kernels for each bit in which
+/// the rows of the triplets differ. Memory while it runs: 32 bytes per entry to sort, before the result is
+/// allocated, and then 8 bytes per entry besides the result.
+///
+/// Only the list of the rows without entries grows with the number of rows: it takes sizeof(Ordinal) bytes
+/// per such row, and the time to write it. A product needs the list to scale y, which has an element for each
+/// of these rows too.
 ///
 /// Throws std::invalid_argument if the Views differ in length or an extent is negative, and for the first
 /// entry outside of the matrix. Throws std::length_error if SizeType cannot count the entries.

@@ -10,7 +10,7 @@ namespace Filigree {
 /// sorts any triplets.
 ///
 /// It lists the rows without entries, with one Ordinal each, and the chunks of the product, with at most 24
-/// bytes per 1536 entries. While it runs, it also takes a SizeType per row. Fences exec.
+/// bytes per 1536 entries. Fences exec.
 ///
 /// Throws std::invalid_argument if the Views differ in length or an extent is negative, and std::length_error
 /// if SizeType cannot count the entries. The content of the Views is not checked: see check().
@@ -27,12 +27,9 @@ auto wrap_coo(const ExecutionSpace& exec, typename RowView::non_const_value_type
   Impl::ScopedRegion region(Impl::label("wrap_coo", Coo::name()));
   Impl::check_triplet_views<SizeType>(row_count, column_count, rows, columns, values);
   Coo coo(row_count, column_count, values, columns, rows, {}, {});
-  const auto crs = Impl::crs_that_shares(exec, coo);
-  coo.empty_rows = Impl::empty_rows<typename Coo::entries_type>(
-      exec, coo.name(), crs, Impl::count_rows(exec, coo.name(), crs, 0, 0));
+  coo.empty_rows =
+      Impl::empty_rows_of_sorted(exec, coo.name(), coo.rows, static_cast<std::int64_t>(row_count));
   Impl::find_chunks(exec, coo.name(), coo);
-  // The row map is freed on return, so the kernels that read it must have ended.
-  exec.fence();
   return coo;
 }
 

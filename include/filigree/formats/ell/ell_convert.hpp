@@ -51,7 +51,8 @@ Ell make_ell(const ExecutionSpace& exec, const char* format, const Crs& crs, std
   return ell;
 }
 
-/// convert<EllMatrix> of a checked CRS matrix. Fences exec to read the width.
+/// convert<EllMatrix> of a checked CRS matrix. Fences exec to read the width. Takes no memory besides the
+/// result.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const EllOptions& options,
                       EllMatrix<S, O, D, M, Z>& result) {

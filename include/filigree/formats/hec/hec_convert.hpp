@@ -8,8 +8,8 @@
 
 namespace Filigree::Impl {
 
-/// convert<HecMatrix> of a checked CRS matrix. Fences exec. While it runs, it takes 8 bytes per entry of the
-/// longest row.
+/// convert<HecMatrix> of a checked CRS matrix. Fences exec. It takes the memory of plan_hybrid() before the
+/// result is allocated, and then none besides the result.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HecOptions& options,
                       HecMatrix<S, O, D, M, Z>& result) {
@@ -27,10 +27,9 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HecOptio
   const HybridPlan plan = plan_hybrid<Ell>(exec, function, name, crs, options, crs_part_bytes);
   // The least length of a long row. The minimum keeps the sum from overflowing.
   const std::int64_t long_length = std::min(options.long_row, plan.longest_row - plan.width) + plan.width + 1;
-  const std::int64_t long_rows = plan.rows_from(long_length);
-
-  const auto list =
-      allocate_view<typename Hec::entries_type>(exec, "excess_rows", name, plan.excess_row_count());
+  const std::int64_t long_rows =
+      plan.excess_rows > 0 ? count_rows(exec, name, crs, long_length, plan.longest_row) : 0;
+  const auto list = allocate_view<typename Hec::entries_type>(exec, "excess_rows", name, plan.excess_rows);
   if (list.extent(0) > 0) {
     list_rows(exec, name, crs, long_length, plan.longest_row, list.data());
     list_rows(exec, name, crs, plan.width + 1, long_length - 1, list.data() + long_rows);

@@ -7,8 +7,8 @@
 
 namespace Filigree::Impl {
 
-/// convert<HybMatrix> of a checked CRS matrix. Fences exec. While it runs, it takes 8 bytes per entry of the
-/// longest row and 8 + sizeof(Ordinal) bytes per row that has excess entries.
+/// convert<HybMatrix> of a checked CRS matrix. Fences exec. It takes the memory of plan_hybrid() before the
+/// result is allocated, and then 8 + sizeof(Ordinal) bytes per row that has excess entries, plus 8.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HybOptions& options,
                       HybMatrix<S, O, D, M, Z>& result) {
@@ -29,8 +29,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HybOptio
           allocate_view<typename Coo::entries_type>(exec, "coo_rows", name, nnz), {}, {});
   const Ell ell = convert_ell_part<Ell>(exec, name, crs, plan);
   if (nnz > 0) {
-    const auto list =
-        allocate_view<typename Coo::entries_type>(exec, "excess_rows", name, plan.excess_row_count());
+    const auto list = allocate_view<typename Coo::entries_type>(exec, "excess_rows", name, plan.excess_rows);
     list_rows(exec, name, crs, plan.width + 1, plan.longest_row, list.data());
     const auto offsets = excess_offsets<std::int64_t>(exec, name, crs, list, plan.width);
     copy_excess(exec, name, crs, list, offsets, plan.width, coo.values, coo.entries, coo.rows.data());

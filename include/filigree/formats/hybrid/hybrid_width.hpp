@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <vector>
 
 #include "filigree/core/error.hpp"
 
@@ -23,15 +22,30 @@ enum class HybridWidth {
 
 namespace Impl {
 
-/// The width that a rule chooses, at most the length of the longest row. reaching[k] is the number of rows
-/// with at least k entries (rows_reaching). bytes(k) is the size of the matrix with width k, and ell_bytes(k)
-/// the size of its ELL part. Throws std::invalid_argument if the rule is no enumerator, or if it is
-/// HybridWidth::given and `given` is negative. The message begins with `function`.
-template <class Bytes, class EllBytes>
-std::int64_t hybrid_width(const char* function, HybridWidth rule, std::int64_t given,
-                          const std::vector<std::int64_t>& reaching, const Bytes& bytes,
-                          const EllBytes& ell_bytes) {
-  const std::int64_t longest = static_cast<std::int64_t>(reaching.size()) - 2;
+/// The largest width that hybrid_width() needs to consider, so that longer rows need not be told apart. A
+/// matrix of width 0 has no more than most_excess_bytes beside its ELL part. See hybrid_width() for the other
+/// arguments.
+template <class EllBytes>
+std::int64_t most_hybrid_width(HybridWidth rule, std::int64_t given, std::int64_t rows, std::int64_t nnz,
+                               std::int64_t longest, double most_excess_bytes, const EllBytes& ell_bytes) {
+  if (rule == HybridWidth::given) return std::max(std::int64_t(0), std::min(given, longest));
+  if (rows == 0) return 0;
+  if (rule == HybridWidth::least_bytes) {
+    // With a larger width the ELL part alone takes more than the matrix of width 0.
+    const double width = most_excess_bytes / (ell_bytes(1) - ell_bytes(0)) + 1;
+    return width < static_cast<double>(longest) ? static_cast<std::int64_t>(width) : longest;
+  }
+  // A third of the rows reaches at most three times the mean length.
+  return rows < 4096 ? 0 : std::min(longest, 3 * nnz / rows);
+}
+
+/// The width that a rule chooses, at most `longest`. reaching(k) is the number of rows with at least k
+/// entries. bytes(k) is the size of the matrix with width k, and ell_bytes(k) the size of its ELL part.
+/// Throws std::invalid_argument if the rule is no enumerator, or if it is HybridWidth::given and `given` is
+/// negative. The message begins with `function`.
+template <class Reaching, class Bytes, class EllBytes>
+std::int64_t hybrid_width(const char* function, HybridWidth rule, std::int64_t given, std::int64_t longest,
+                          const Reaching& reaching, const Bytes& bytes, const EllBytes& ell_bytes) {
   if (rule != HybridWidth::third_of_rows && rule != HybridWidth::least_bytes && rule != HybridWidth::given)
     fail<std::invalid_argument>(function, ": options.width_rule is HybridWidth(", static_cast<int>(rule),
                                 "); it must be third_of_rows, least_bytes or given.");
@@ -41,8 +55,7 @@ std::int64_t hybrid_width(const char* function, HybridWidth rule, std::int64_t g
   if (rule == HybridWidth::given) return std::min(given, longest);
   std::int64_t best = 0;
   if (rule == HybridWidth::third_of_rows) {
-    const auto reach = [&](std::int64_t width) { return reaching[static_cast<std::size_t>(width)]; };
-    while (best < longest && reach(best + 1) >= 4096 && 3 * reach(best + 1) >= reaching[0])
+    while (best < longest && reaching(best + 1) >= 4096 && 3 * reaching(best + 1) >= reaching(0))
       ++best;
     return best;
   }

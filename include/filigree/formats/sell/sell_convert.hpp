@@ -203,7 +203,9 @@ std::int64_t find_sell_column_bases(const ExecutionSpace& exec, const Crs& crs,
 }
 
 /// convert<SellMatrix> of a checked CRS matrix. Fences exec several times to read sizes. If the sorting
-/// window is larger than 4096 rows, sorting takes 24 bytes per row (32 with 64-bit ordinals) while it runs.
+/// window is larger than 4096 rows, sorting takes 16 + 2 * sizeof(Ordinal) bytes per row. With
+/// one_length_per_slice, finding the slices takes sizeof(Ordinal) bytes per entry of the longest row. Both is
+/// freed before the values and columns are allocated.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const SellOptions& options,
                       SellMatrix<S, O, D, M, Z>& result) {
