@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <iomanip>
+#include <sstream>
 
 namespace Filigree {
 
@@ -95,15 +96,26 @@ double total_seconds(const OptimizeOptions& options, double conversion_seconds, 
   return conversion_seconds + options.products * product_seconds;
 }
 
+namespace {
+std::string bytes_text(double bytes) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(0) << bytes << " bytes";
+  return text.str();
+}
+}  // namespace
+
 bool is_refused(const OptimizeOptions& options, double storage_bytes, FormatPrediction& format,
                 const Selection& selection) {
   const double predicted = format.prediction.storage_bytes;
   if (format.shares_crs) return false;
   if (storage_bytes > options.most_bytes) {
-    format.refusal = "stores more than options.most_bytes";
+    format.refusal = "stores " + bytes_text(storage_bytes) + ", more than options.most_bytes, " +
+                     bytes_text(options.most_bytes);
     return true;
   }
   if (storage_bytes <= 1.1 * predicted) return false;
+  const std::string stored =
+      "stores " + bytes_text(storage_bytes) + ", not the predicted " + bytes_text(predicted);
   format.prediction.seconds *= storage_bytes / std::max(predicted, 1.0);
   format.prediction.storage_bytes = storage_bytes;
   format.total_seconds =
@@ -112,7 +124,7 @@ bool is_refused(const OptimizeOptions& options, double storage_bytes, FormatPred
       std::any_of(selection.formats.begin(), selection.formats.end(), [&](const FormatPrediction& other) {
         return other.refusal.empty() && &other != &format && other.total_seconds < format.total_seconds;
       });
-  if (is_worse) format.refusal = "stores more than predicted, and another format is better";
+  if (is_worse) format.refusal = stored + ", and another format is better";
   return is_worse;
 }
 

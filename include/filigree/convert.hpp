@@ -106,8 +106,9 @@ using convert_options_t = typename MatrixTraits<converted_t<Format, Crs>>::optio
 /// Throws std::invalid_argument if crs is not a valid CRS matrix (see ConvertOptions::check_input) or if an
 /// option is not valid. Throws std::length_error if the result would be larger than
 /// ConvertOptions::max_storage_ratio allows, if size_type cannot count its elements, or if ordinal_type
-/// cannot count the entries of its longest row (ELL, SELL, JDS, HYB and HEC) or its diagonals (CDS and DIA); 32
-/// bits count up to 2^31 - 1024. It throws before the values and columns are allocated.
+/// cannot count the entries of its longest row (ELL, SELL, JDS, HYB and HEC) or its diagonals (CDS and DIA);
+/// 32 bits count up to 2^31 - 1024. It throws before the values and columns are allocated. BELL and BSR also
+/// throw it if some row is not sorted and some row has more than 2^30 entries.
 template <template <class, class, class, class, class> class Format, class ExecutionSpace, class S, class O,
           class D, class M, class Z>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value,

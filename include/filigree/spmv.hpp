@@ -119,16 +119,20 @@ void spmv_with_handle(const ExecutionSpace& exec, [[maybe_unused]] const Handle&
 /// - A CRS or BSR matrix with a Kokkos Kernels version before 4.3, whose kernels take no instance and need
 ///   fences.
 /// - COO, HYB and the balanced CRS kernel need a workspace per instance for partial sums in modes N and C. A
-///   conversion allocates that for one column of x on its instance. The first product on another instance,
-///   of a larger matrix or of more columns allocates, and may fence the instance. 24 bytes per 2048 entries
-///   for one column of doubles, at most twice that. Kokkos::finalize() frees it.
+///   conversion allocates it for one column of x on its instance: 40 bytes per chunk, and on CUDA a spare one
+///   for a graph. A product allocates and fences exec if it is the first on another instance, of a larger
+///   matrix or of more columns, if another host thread is inside of spmv on the same instance, and after a
+///   capture. Outgrown workspaces are kept, in total less than four times the largest.
+///   Kokkos::finalize() frees them.
 ///
 /// Only A is read. So any number of products of one matrix may run at the same time, on several instances and
-/// from several host threads, if their y do not overlap. Modes N and C give the same bits on every run.
+/// from several host threads, if their y do not overlap. Modes N and C give the same bits on every run. (With
+/// Kokkos 3, make one product before threads start: its first launch sets up memory of its own.)
 ///
-/// Products can be captured into a CUDA graph. If they need a workspace, it then belongs to the graph, and the
-/// next product on the instance allocates another. Run one before each capture: spmv throws
-/// std::runtime_error if it would have to allocate while the stream is captured.
+/// Products can be captured into a CUDA graph, which may run on any stream. If they need a workspace, they
+/// get the spare one of the instance until the graph is destroyed, and the next product on the instance makes
+/// another spare one. So run a product before each capture: spmv throws std::runtime_error if it would have
+/// to allocate while the stream is captured.
 ///
 /// Sums have the widest of the scalar types of A, x and y. Modes T and H of all formats but CDS and DIA add
 /// to y with atomics, each of which rounds to the type of y. Padding never reads x, except in BSR, whose

@@ -87,14 +87,14 @@ void print_matrix(const MatrixMarketCrs<Scalar, Ordinal>& crs, const Write& writ
 
 /// The file that a matrix is written to.
 ///
-/// The text goes to a new file with a temporary name. finish() renames it to the path. Without finish() the new
-/// file is removed and nothing else has changed. A device or a pipe, such as /dev/stdout, cannot be replaced,
-/// so it is written directly.
+/// The text goes to a new file with a temporary name. finish() renames it to the path. Without finish() the
+/// new file is removed and nothing else has changed. A device or a pipe, such as /dev/stdout, cannot be
+/// replaced, so it is written directly.
 class OutputFile {
  public:
   OutputFile(const std::string& path, bool gzip) : m_path(path) {
     const int descriptor = open();
-    // In mode T zlib writes a plain file.
+    // With "T" zlib writes a plain file.
     m_file.reset(gzdopen(descriptor, gzip ? "wb6" : "wbT"));
     if (m_file != nullptr) return;
     ::close(descriptor);
@@ -141,7 +141,7 @@ class OutputFile {
       return open_temporary(0666);
     }
     if (S_ISDIR(old.st_mode)) fail_to_write(m_path, "expected a file, found a directory");
-    // A file could be replaced without this permission, but the caller may have protected it.
+    // Renaming does not need write permission for the old file, but the caller may have protected it.
     if (::access(m_path.c_str(), W_OK) != 0)
       fail_to_write(m_path, std::string("cannot write to it: ") + std::strerror(errno));
     if (!S_ISREG(old.st_mode)) {
@@ -152,7 +152,7 @@ class OutputFile {
     // If the path is a link, the file that it points to is replaced and the link stays.
     m_path = std::filesystem::canonical(m_path).string();
     const int descriptor = open_temporary(0600);
-    // A change of the owner clears bits of the mode, so it is the first.
+    // fchown() may clear bits of the mode, so it runs before fchmod().
     m_rename = old.st_nlink == 1 && ::fchown(descriptor, old.st_uid, old.st_gid) == 0 &&
                ::fchmod(descriptor, old.st_mode & 07777) == 0;
     return descriptor;
@@ -170,8 +170,8 @@ class OutputFile {
     }
   }
 
-  /// Copies the text into the old file, which keeps its hard links, owner and mode in this way. If this fails,
-  /// the temporary file stays, because no other file has the complete text.
+  /// Copies the text into the old file, which keeps its hard links, owner and mode in this way. If this
+  /// fails, the temporary file stays, because no other file has the complete text.
   void copy_to_old_file() {
     std::ifstream from(m_temporary.path, std::ios::binary);
     std::ofstream to;

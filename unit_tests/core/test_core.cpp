@@ -167,7 +167,8 @@ TEST(Aliased, DetectsOtherOverlaps) {
   EXPECT_TRUE(aliased(Kokkos::subview(pairs, Kokkos::ALL, 0), all));
 }
 
-/// Expects the entries 0, 1, ... of a row to be shared by the lanes in turns, for rows up to the longest ones.
+/// Expects the entries 0, 1, ... of a row to be shared by the lanes in turns, for rows up to the longest
+/// ones.
 template <class Length>
 void expect_turns(Length longest) {
   for (int log2_lanes = 0; log2_lanes <= 5; ++log2_lanes)

@@ -21,8 +21,8 @@ using Loaded = Filigree::Impl::MatrixMarketCrs<double, std::int32_t>;
 
 constexpr int size = 3000;
 
-/// A diagonal matrix with twos, in which the first `in_first_row` entries are in the first row. All files with
-/// the same number of entries have the same length. The text is longer than a page of memory.
+/// A diagonal matrix with twos, in which the first `in_first_row` entries are in the first row. All files
+/// with the same number of entries have the same length. The text is longer than a page of memory.
 std::string matrix_text(int in_first_row, int entries = size) {
   std::string text = "%%MatrixMarket matrix coordinate real general\n" + std::to_string(size) + " " +
                      std::to_string(size) + " " + std::to_string(entries) + "\n";

@@ -9,10 +9,10 @@
 namespace Filigree::Impl {
 
 /// The kernels that find the block diagonals with an entry. Block diagonal j of a full matrix has the offset
-/// j - (block rows - 1). There are two ways. Either each of these diagonals has a flag, and Mark sets the
-/// flags of those with an entry. Or Mark writes the number of the diagonal of each entry to `keys`, which are
-/// then sorted. Count counts the diagonals with an entry, and List writes their offsets in ascending order.
-/// The candidates of Count and List are the flags or the sorted keys.
+/// j - (block rows - 1). To find them there are two ways. Either each of these diagonals has a flag, and Mark
+/// sets the flags of those with an entry. Or Mark writes the number of the diagonal of each entry to `keys`,
+/// which are then sorted. Count counts the diagonals with an entry, and List writes their offsets in
+/// ascending order. The candidates of Count and List are the flags or the sorted keys.
 template <class Views, class Ordinal>
 struct BlockDiagonalKernels {
   using value_type = std::int64_t;

@@ -237,8 +237,8 @@ struct DenseCopy {
 };
 
 /// The first row in which the pattern of a CRS matrix differs from that of A, a matrix of a dense format: an
-/// entry has no element, or an element that is not zero has no entry. If the patterns agree, none_found. Takes
-/// one byte per value of A while it runs. Fences exec.
+/// entry has no element, or an element that is not zero has no entry. If the patterns agree, none_found.
+/// Takes one byte per value of A while it runs. Fences exec.
 template <class ExecutionSpace, class Matrix, class Elements, class Crs>
 std::int64_t first_different_dense_row(const ExecutionSpace& exec, const char* format, const Matrix& A,
                                        const Elements& elements, const Crs& crs) {

@@ -24,8 +24,8 @@ struct CountUnsorted {
   }
 };
 
-/// Sorts the columns of each row in place. A team sorts all its rows, one after another, so that a long row
-/// does not wait for a single lane.
+/// Sorts the columns of each row in place. All lanes of a team sort one row together, then the next one. So a
+/// long row is not left to one lane.
 template <class ExecutionSpace, class Views, class EntriesView>
 struct SortEntries {
   static constexpr int lanes = runs_on_gpu_v<ExecutionSpace> ? 256 : 1;
@@ -52,9 +52,10 @@ struct SortEntries {
   }
 };
 
-/// A copy of the column indices of crs, sorted within each row. An empty View if the columns of all rows
-/// ascend already. The work for a row of n unsorted entries is in proportion to n log(n)^2. Fences exec.
-/// Throws std::length_error if a row that may be unsorted has more than 2^30 entries.
+/// A copy of the column indices of crs, sorted within each row. An empty View if no row has a
+/// column that is smaller than the one before it. The work for a row of n unsorted entries is in proportion
+/// to n log(n)^2. Fences exec. Throws std::length_error if some row is not sorted and some row has more than
+/// 2^30 entries.
 template <class ExecutionSpace, class Crs>
 auto sorted_entries(const ExecutionSpace& exec, const char* function, const char* format, const Crs& crs) {
   using Views = crs_views_t<Crs>;

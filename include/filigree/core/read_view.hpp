@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Elements of Views on the host. Kokkos::deep_copy without an instance would fence all instances of the process.
+// Elements of Views on the host. Kokkos::deep_copy without an instance would fence all instances of the
+// process.
 #pragma once
 
 #include "filigree/core/kokkos_versions.hpp"
@@ -17,8 +18,8 @@ typename View::non_const_value_type read_element(const ExecutionSpace& exec, con
   return value;
 }
 
-/// A View of rank 1 in host memory with the elements of `view`, after all earlier kernels on exec. It is `view`
-/// itself if the host can access that. Fences exec alone.
+/// A View of rank 1 in host memory with the elements of `view`, after all earlier kernels on exec. It is
+/// `view` itself if the host can access that. Fences exec alone.
 template <class ExecutionSpace, class View>
 auto host_copy(const ExecutionSpace& exec, const View& view) {
   if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename View::memory_space>::accessible) {

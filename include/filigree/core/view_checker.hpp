@@ -9,6 +9,7 @@
 
 #include "filigree/core/error.hpp"
 #include "filigree/core/kokkos_versions.hpp"
+#include "filigree/core/read_view.hpp"
 
 namespace Filigree::Impl {
 
@@ -31,15 +32,7 @@ struct ViewChecker {
   /// The elements of a View of rank 1, copied to the host if it cannot access them. Fences exec.
   template <class View>
   auto elements(const View& view) const {
-    if constexpr (Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename View::memory_space>::accessible) {
-      exec.fence();
-      return view;
-    } else {
-      auto host = Kokkos::create_mirror_view(view);
-      Kokkos::deep_copy(exec, host, view);
-      exec.fence();
-      return host;
-    }
+    return host_copy(exec, view);
   }
 
   /// A number must be `low` to `high`, because of `why`.
@@ -77,20 +70,20 @@ struct ViewChecker {
         refuse(name, "(", i, ") is ", value, "; it must be ", low, " to ", high);
     }
   }
-  /// The elements begin to end - 1 must ascend: each is larger than the one before by at least `step`.
+  /// The elements begin to end - 1 must not decrease. If `strict` is true, neighbours must also differ.
   template <class List>
-  void ascending(const char* name, const List& list, std::size_t begin, std::size_t end, int step) const {
+  void ascending(const char* name, const List& list, std::size_t begin, std::size_t end, bool strict) const {
     for (std::size_t i = begin + 1; i < end; ++i)
-      if (list(i) < list(i - 1) || (step > 0 && list(i) == list(i - 1)))
+      if (list(i) < list(i - 1) || (strict && list(i) == list(i - 1)))
         refuse(name, "(", i - 1, ") is ", list(i - 1), " and ", name, "(", i, ") is ", list(i),
-               "; the elements must ", step > 0 ? "ascend" : "not decrease");
+               "; the elements must ", strict ? "ascend" : "not decrease");
   }
   /// A list of offsets must begin with 0, must not decrease, and must end with `last`.
   template <class List>
   void offsets(const char* name, const List& list, std::int64_t last) const {
     const std::size_t size = list.extent(0);
     if (list(0) != 0) refuse(name, "(0) is ", list(0), "; it must be 0");
-    ascending(name, list, 0, size, 0);
+    ascending(name, list, 0, size, false);
     if (static_cast<std::int64_t>(list(size - 1)) != last)
       refuse(name, "(", size - 1, ") is ", list(size - 1), "; it must be ", last);
   }

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <mutex>
+#include <thread>
 
 #include "filigree/core/error.hpp"
 #include "filigree/core/launch.hpp"
@@ -15,39 +17,75 @@
 
 namespace Filigree::Impl {
 
-/// The queue on which an execution space instance runs its kernels one after another. Instances with different
-/// queues may run kernels at the same time. A host backend has ended its kernels when they return, so one
-/// number serves all its instances.
-template <class ExecutionSpace>
-auto queue_of(const ExecutionSpace& exec, int)
-    -> decltype(reinterpret_cast<std::uintptr_t>(exec.cuda_stream())) {
-  return reinterpret_cast<std::uintptr_t>(exec.cuda_stream());
+/// The queue on which an execution space instance runs its kernels one after another. Instances with
+/// different queues may run kernels at the same time. On a host a launch returns when its kernel has ended,
+/// so all host instances count as one queue.
+template <class Stream>
+std::uintptr_t queue_of_stream(const Stream& stream) {
+  const auto handle = reinterpret_cast<std::uintptr_t>(stream);
+  // The handle 2 is cudaStreamPerThread or hipStreamPerThread, a queue of its own for each host thread. Other
+  // handles are even or 1.
+  constexpr std::uintptr_t per_thread = 2;
+  return handle == per_thread ? 2 * std::hash<std::thread::id>()(std::this_thread::get_id()) + 3 : handle;
 }
 template <class ExecutionSpace>
-auto queue_of(const ExecutionSpace& exec, int)
-    -> decltype(reinterpret_cast<std::uintptr_t>(exec.hip_stream())) {
-  return reinterpret_cast<std::uintptr_t>(exec.hip_stream());
+auto queue_of(const ExecutionSpace& exec, int) -> decltype(queue_of_stream(exec.cuda_stream())) {
+  return queue_of_stream(exec.cuda_stream());
+}
+template <class ExecutionSpace>
+auto queue_of(const ExecutionSpace& exec, int) -> decltype(queue_of_stream(exec.hip_stream())) {
+  return queue_of_stream(exec.hip_stream());
 }
 template <class ExecutionSpace>
 std::uintptr_t queue_of(const ExecutionSpace& exec, long) {
+#if defined(KOKKOS_ENABLE_HPX)
+  if constexpr (std::is_same<ExecutionSpace, Kokkos::Experimental::HPX>::value)
+    return exec.impl_instance_id();
+#endif
   return runs_on_gpu_v<ExecutionSpace> ? exec.impl_instance_id() : 0;
 }
 
-/// The number of the CUDA graph into which the kernels of this instance are being recorded, or 0 if they run.
-template <class ExecutionSpace>
-std::uint64_t captured_graph([[maybe_unused]] const ExecutionSpace& exec) {
+/// The CUDA graph into which the kernels of an instance are being recorded.
+struct CapturedGraph {
+  std::uint64_t number = 0;  ///< unlike that of any other graph; 0 if the kernels are not recorded
+  /// Makes the graph call release(data) when it and all its executable copies are destroyed.
+  template <class ExecutionSpace>
+  static CapturedGraph of([[maybe_unused]] const ExecutionSpace& exec,
+                          [[maybe_unused]] void (*release)(void*) = nullptr,
+                          [[maybe_unused]] void* data = nullptr) {
+    CapturedGraph result;
 #if defined(KOKKOS_ENABLE_CUDA)
-  if constexpr (std::is_same<ExecutionSpace, Kokkos::Cuda>::value) {
-    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    unsigned long long graph = 0;
-    if (cudaStreamGetCaptureInfo(exec.cuda_stream(), &status, &graph) == cudaSuccess)
-      return status == cudaStreamCaptureStatusNone ? 0 : graph;
-    // The default stream gives an error while another stream is captured.
-    (void)cudaGetLastError();
-  }
+    if constexpr (std::is_same<ExecutionSpace, Kokkos::Cuda>::value) {
+      cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+      unsigned long long number = 0;
+      cudaGraph_t graph = nullptr;
+#if CUDART_VERSION >= 13000
+      const cudaError_t error = cudaStreamGetCaptureInfo(exec.cuda_stream(), &status, &number, &graph);
+#else
+      const cudaError_t error = cudaStreamGetCaptureInfo_v2(exec.cuda_stream(), &status, &number, &graph);
 #endif
-  return 0;
-}
+      // The default stream gives an error while another stream is captured.
+      if (error != cudaSuccess) (void)cudaGetLastError();
+      if (error != cudaSuccess || status == cudaStreamCaptureStatusNone) return result;
+      result.number = number;
+      cudaUserObject_t object = nullptr;
+      if (release != nullptr &&
+          cudaUserObjectCreate(&object, data, release, 1, cudaUserObjectNoDestructorSync) == cudaSuccess)
+        cudaGraphRetainUserObject(graph, object, 1, cudaGraphUserObjectMove);
+    }
+#endif
+    return result;
+  }
+  /// Whether instances of this execution space can be captured.
+  template <class ExecutionSpace>
+  static constexpr bool possible() {
+#if defined(KOKKOS_ENABLE_CUDA)
+    return std::is_same<ExecutionSpace, Kokkos::Cuda>::value;
+#else
+    return false;
+#endif
+  }
+};
 
 /// The memory of one product.
 template <class MemorySpace>
@@ -57,19 +95,22 @@ struct Workspace {
   words_type zeros;  ///< is 0 before a product and must be 0 after it
   words_type sums;   ///< has any values
   std::uintptr_t queue = 0;
-  std::uint64_t graph = 0;  ///< the graph that it belongs to; 0 if none
+  bool is_for_graphs = false;
+  std::uint64_t graph = 0;  ///< number of the graph that it belongs to; 0 if none
   bool is_free = false;
 };
 
-/// The workspaces of an execution space. A product borrows one, queues its kernels and gives it back. The next
-/// product on the same queue may then borrow it, because its kernels run after those of the first one. So the
-/// number of workspaces is the number of queues, times the number of host threads that use one queue at once.
+/// The workspaces of an execution space. A product borrows one, queues its kernels and gives it back. The
+/// next product on the same queue may then borrow it, because its kernels run after those of the first one.
+/// Without graphs and growth there is one workspace per queue and host thread that uses the queue at the same
+/// time.
 ///
-/// A graph may run at the same time as products on the queue on which it was captured. So its products share a
-/// workspace of their own, which no other product borrows afterwards.
+/// A graph may run at the same time as products on the queue on which it was captured. So its products share
+/// a workspace that no other product has borrowed or will borrow. If the backend has graphs, a queue has a
+/// spare one for that. When the graph is destroyed, it is the spare for a later graph.
 ///
-/// A workspace that is too small is not freed, because queued kernels may still use it. The next one is twice
-/// as large. Kokkos::finalize() frees all.
+/// A workspace that is too small is not freed, because queued kernels may still use it. Kokkos::finalize()
+/// frees all.
 template <class ExecutionSpace>
 class WorkspacePool {
  public:
@@ -80,50 +121,36 @@ class WorkspacePool {
     // Never destroyed: its Views must be freed before Kokkos ends, and main() may end later.
     static WorkspacePool* const pool = [] {
       auto* result = new WorkspacePool;
-      Kokkos::push_finalize_hook([result] { result->m_workspaces.clear(); });
+      Kokkos::push_finalize_hook([result] { result->free_all(); });
       return result;
     }();
     return *pool;
   }
 
-  /// A workspace with at least these numbers of 64-bit words, for kernels on exec. It is allocated only if none
-  /// on this queue is free and large enough. When the kernels are queued, the caller calls give_back(). If an
-  /// exception prevents that, the workspace is never used again, because its zeros may have been changed.
+  /// A workspace with at least these numbers of 64-bit words, for kernels on exec. It is allocated, and exec
+  /// is fenced, only if no workspace on this queue is free and large enough, or if the spare one for graphs
+  /// is missing. When the kernels are queued, the caller calls give_back(). If an exception prevents that,
+  /// the workspace is never used again, because its zeros may have been changed.
   ///
   /// Throws std::runtime_error if one must be allocated while exec is captured.
   workspace_type& borrow(const ExecutionSpace& exec, std::size_t zeros, std::size_t sums) {
     const std::uintptr_t queue = queue_of(exec, 0);
-    const std::uint64_t graph = captured_graph(exec);
+    if (const std::uint64_t graph = CapturedGraph::of(exec).number)
+      return borrow_for_graph(exec, queue, graph, zeros, sums);
+    workspace_type* result = nullptr;
+    bool has_spare = !CapturedGraph::possible<ExecutionSpace>();
     {
       const std::lock_guard<std::mutex> lock(m_mutex);
-      if (auto* workspace = find_free(queue, graph, zeros, sums)) return *workspace;
-      if (graph != 0) {
-        auto* workspace = find_free(queue, 0, zeros, sums);
-        if (workspace == nullptr)
-          fail<std::runtime_error>("Filigree::spmv: the product needs ", 8 * (zeros + sums),
-                                   " bytes for partial sums, which cannot be allocated while its stream is "
-                                   "captured. Run one product",
-                                   " of this matrix, with as many columns of x, on this execution space "
-                                   "instance before each capture.");
-        workspace->graph = graph;
-        return *workspace;
-      }
-      for (const auto& other : m_workspaces)
-        if (other.is_free && other.queue == queue && other.graph == 0) {
-          zeros = std::max(zeros, 2 * other.zeros.extent(0));
-          sums = std::max(sums, 2 * other.sums.extent(0));
-        }
+      result = find_free(queue, false, 0, zeros, sums);
+      if (result != nullptr) result->is_free = false;
+      has_spare = has_spare || find_free(queue, true, 0, zeros, sums) != nullptr;
     }
-    // Outside of the lock, because a tool that is told of the allocation may call the library.
-    using words_type = typename workspace_type::words_type;
-    const workspace_type workspace{
-        words_type(Kokkos::view_alloc(exec, label("workspace_zeros", "all")), zeros),
-        words_type(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("workspace_sums", "all")),
-                   sums),
-        queue};
-    const std::lock_guard<std::mutex> lock(m_mutex);
-    m_workspaces.push_back(workspace);
-    return m_workspaces.back();
+    if (!has_spare) {
+      workspace_type& spare = allocate(exec, queue, true, zeros, sums);
+      const std::lock_guard<std::mutex> lock(m_mutex);
+      spare.is_free = true;
+    }
+    return result != nullptr ? *result : allocate(exec, queue, false, zeros, sums);
   }
 
   /// Lets a later product on the queue borrow the workspace.
@@ -133,19 +160,84 @@ class WorkspacePool {
   }
 
  private:
-  /// Borrows a workspace that is free and large enough. Returns nullptr if there is none.
-  workspace_type* find_free(std::uintptr_t queue, std::uint64_t graph, std::size_t zeros, std::size_t sums) {
-    for (auto& workspace : m_workspaces)
-      if (workspace.is_free && workspace.queue == queue && workspace.graph == graph &&
-          workspace.zeros.extent(0) >= zeros && workspace.sums.extent(0) >= sums) {
-        workspace.is_free = false;
-        return &workspace;
+  workspace_type& borrow_for_graph(const ExecutionSpace& exec, std::uintptr_t queue, std::uint64_t graph,
+                                   std::size_t zeros, std::size_t sums) {
+    workspace_type* result = nullptr;
+    {
+      const std::lock_guard<std::mutex> lock(m_mutex);
+      result = find_free(queue, true, graph, zeros, sums);
+      if (result != nullptr) {
+        result->is_free = false;
+        return *result;
       }
+      result = find_free(queue, true, 0, zeros, sums);
+      if (result == nullptr)
+        fail<std::runtime_error>(
+            "Filigree::spmv: the product needs ", 8 * (zeros + sums),
+            " bytes for partial sums, which cannot ",
+            "be allocated while its stream is captured. Before each capture run one product of this matrix, ",
+            "with as many columns of x, on this execution space instance.");
+      result->graph = graph;
+      result->is_free = false;
+    }
+    // Without the lock, because release_from_graph() takes it on a thread of the driver.
+    CapturedGraph::of(exec, release_from_graph, result);
+    return *result;
+  }
+
+  /// Called when the graph that owns a workspace is destroyed.
+  static void release_from_graph(void* data) {
+    auto& pool = get();
+    const std::lock_guard<std::mutex> lock(pool.m_mutex);
+    if (pool.m_is_finalized) return;
+    static_cast<workspace_type*>(data)->graph = 0;
+  }
+
+  /// A free and large enough workspace, or nullptr if there is none. The caller holds the lock.
+  workspace_type* find_free(std::uintptr_t queue, bool is_for_graphs, std::uint64_t graph, std::size_t zeros,
+                            std::size_t sums) {
+    for (auto& workspace : m_workspaces)
+      if (workspace.is_free && workspace.queue == queue && workspace.is_for_graphs == is_for_graphs &&
+          workspace.graph == graph && workspace.zeros.extent(0) >= zeros && workspace.sums.extent(0) >= sums)
+        return &workspace;
     return nullptr;
+  }
+
+  /// A new workspace, which is not free, with twice as many words as free ones that were too small. Without
+  /// the lock, because a tool that is told of the allocation may call the library.
+  workspace_type& allocate(const ExecutionSpace& exec, std::uintptr_t queue, bool is_for_graphs,
+                           std::size_t zeros, std::size_t sums) {
+    using words_type = typename workspace_type::words_type;
+    {
+      const std::lock_guard<std::mutex> lock(m_mutex);
+      for (const auto& other : m_workspaces)
+        if (other.is_free && other.queue == queue && other.is_for_graphs == is_for_graphs &&
+            other.graph == 0) {
+          if (other.zeros.extent(0) < zeros) zeros = std::max(zeros, 2 * other.zeros.extent(0));
+          if (other.sums.extent(0) < sums) sums = std::max(sums, 2 * other.sums.extent(0));
+        }
+    }
+    const workspace_type workspace{
+        words_type(Kokkos::view_alloc(exec, label("workspace_zeros", "all")), zeros),
+        words_type(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("workspace_sums", "all")),
+                   sums),
+        queue, is_for_graphs};
+    // A graph may run on another queue before exec has written the zeros.
+    exec.fence();
+    const std::lock_guard<std::mutex> lock(m_mutex);
+    m_workspaces.push_back(workspace);
+    return m_workspaces.back();
+  }
+
+  void free_all() {
+    const std::lock_guard<std::mutex> lock(m_mutex);
+    m_is_finalized = true;
+    m_workspaces.clear();
   }
 
   std::mutex m_mutex;
   std::list<workspace_type> m_workspaces;
+  bool m_is_finalized = false;
 };
 
 }  // namespace Filigree::Impl

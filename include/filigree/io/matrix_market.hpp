@@ -32,8 +32,8 @@ struct MatrixMarketOptions {
 class MatrixMarketError : public std::runtime_error {
  public:
   /// @param file    the path, or the name given with a stream
-  /// @param line    the line, from 1; 0 if the error belongs to no line (a missing or changed file, corrupt gzip
-  ///                data)
+  /// @param line    the line, from 1; 0 if the error belongs to no line (a missing or changed file, corrupt
+  ///                gzip data)
   /// @param problem the expected text and the text that was found
   MatrixMarketError(const std::string& file, std::int64_t line, const std::string& problem)
       : std::runtime_error("Filigree::read_matrix_market: " + file +
@@ -190,18 +190,20 @@ auto matrix_market_from_crs(const Crs& crs) {
 /// log n) for a row of n entries that is not sorted in the file. All threads of the default host execution
 /// space take part, except that one thread decompresses gzip data and one reads an array.
 ///
-/// Copies to a device with Kokkos::deep_copy, which waits for all instances. The matrix is complete on return.
+/// Copies to a device with Kokkos::deep_copy, which waits for all instances. The matrix is complete on
+/// return.
 ///
-/// Memory on the host: the text of the file (and the file itself if it is gzip data), the matrix, 16 bytes per
-/// row, 8 bytes per row and thread (the number of threads is limited so that this is less than the matrix),
-/// and a second copy of the matrix if it has duplicates. If the size line announces more entries than the rest
-/// of the text can hold, the file is refused before the matrix is allocated. The row map is not checked in
-/// this way: it has one element per announced row.
+/// Memory on the host: the text of the file (and the file itself if it is gzip data), the matrix, 16 bytes
+/// per row, 8 bytes per row and thread (the number of threads is limited so that this is less than the
+/// matrix), and a second copy of the matrix if it has duplicates. If the size line announces more entries
+/// than the rest of the text can hold, the file is refused before the matrix is allocated. The row map is not
+/// checked in this way: it has one element per announced row.
 ///
 /// The file is copied into memory before it is parsed. It is an error if its size or its time of modification
-/// changes until the matrix is complete. Many file systems count that time in steps of some milliseconds, so a
-/// second change within one step is not noticed. The result is then what the copy contains: a valid matrix or
-/// an error. If the file is replaced by another one or removed, the file that was opened is read to its end.
+/// changes until the matrix is complete. Many file systems count that time in steps of some milliseconds, so
+/// a second change within one step is not noticed. The result is then what the copy contains: a valid matrix
+/// or an error. If the file is replaced by another one or removed, the file that was opened is read to its
+/// end.
 ///
 /// Source: R. F. Boisvert, R. Pozo, K. A. Remington, The Matrix Market Exchange Formats: Initial Design,
 /// NISTIR 5935, 1996.

@@ -22,8 +22,8 @@ struct EntryChunks {
   /// First entry of each chunk, then the number of entries. Empty if chunk c begins with entry 2048 * c.
   offsets_type chunk_begins;
   /// First and last chunk of each cut row: elements 2 * i and 2 * i + 1, in ascending order. If chunks of the
-  /// format may meet, the rows that lie in more than two chunks come first. Conversions leave room for one cut
-  /// row per chunk.
+  /// format may meet, the rows that lie in more than two chunks come first. Conversions leave room for one
+  /// cut row per chunk.
   offsets_type cut_rows;
   std::int64_t cut_row_count = 0;
   /// Number of cut rows in more than two chunks. It is 0 unless EntryLayout::may_meet.

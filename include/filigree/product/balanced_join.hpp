@@ -11,8 +11,8 @@
 
 namespace Filigree::Impl {
 
-/// The carry: where the chunks of a product with up to Columns columns of x leave the partial sums of cut rows.
-/// It lies in a workspace.
+/// The carry: where the chunks of a product with up to Columns columns of x leave the partial sums of cut
+/// rows. It lies in a workspace.
 template <class Accumulator, int Columns>
 struct Carry {
   Accumulator* sums;             ///< head and tail of each chunk, each for Columns columns of x

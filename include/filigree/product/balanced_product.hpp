@@ -24,7 +24,7 @@
 //    docs/performance.md, "How cut rows are joined", gives the reasons.
 //
 // Source: segmented sums over COO, Bell and Garland 2009, section 4.3, which Vazquez et al. 2011 and Liu et
-// al. 2012 use too. They join by a serial third kernel; the carry replaces it.
+// al. 2012 use too. They join the partial sums in a third, serial kernel; step 5 replaces it.
 //
 // The EntryLayout concept
 //
@@ -44,17 +44,16 @@
 //   may_meet                      constexpr: whether chunks may meet (5c), which takes more registers
 // On a GPU:
 //   RowBegins(entries, chunk, begin, end, lane)
-//                                 finds, as one lane of a team, rows that begin in a chunk, whose entries
-//                                 are begin to end - 1. visit(v) calls v(i - begin, row) for each first
-//                                 entry i of a row that this lane finds. Exactly one lane of the team finds
-//                                 each first entry. visit may be called several times
+//                                 searches a chunk, whose entries are begin to end - 1, as one lane of a
+//                                 team. Its member visit(v) calls v(i - begin, row) for each entry i that
+//                                 begins a row and that this lane found. Together the lanes find each of
+//                                 them once. Kernels may call the member visit several times
 //   row_begins_in_registers       constexpr: whether RowBegins keeps the rows that it found in registers
 // On a host:
 //   row_has(row, i)               whether entry i is in `row`; it is in `row` or in a later one
 //   row_after(row, i)             row of entry i, the first entry after `row`
-//   known_end(row, i, end, guess) an entry e, i <= e <= end, such that all entries i to e - 1 are in `row`,
-//                                 found in constant time; i if no other is known. The row probably has
-//                                 `guess` entries
+//   known_end(row, i, end, guess) returns e with i <= e <= end. Entries i to e - 1 are in `row`; later ones
+//                                 may be too. Takes constant time. The row probably has `guess` entries
 //   prefetch(i, length)           prefetches the data of up to `length` entries that lie prefetch_distance
 //                                 entries after entry i
 #pragma once
@@ -139,6 +138,14 @@ struct BalancedSpmv {
         LastTeam::join_all(product, team, scratch_sums);
   }
 };
+
+/// Allocates the workspace of balanced_spmv() if there is none. If this throws, nothing has been launched.
+template <class ExecutionSpace, class Operands>
+void prepare_balanced_spmv(const ExecutionSpace& exec, const Operands&, std::int64_t nnz) {
+  using ProductCarry = Carry<typename Operands::accumulator_type, Operands::most_columns>;
+  auto& workspace = ProductCarry::borrow(exec, ChunkLaunch<ExecutionSpace>::chunk_count(nnz));
+  WorkspacePool<ExecutionSpace>::get().give_back(workspace);
+}
 
 /// The balanced product, for modes N and C. `entries` is the layout of the matrix. `chunks` and `empty_rows`
 /// (the rows without entries) are its Views. `name` and `join_name` name the kernels. Neither fences nor

@@ -65,6 +65,9 @@ template <class ExecutionSpace, class SecondsOf>
 double measure_read_bandwidth(const ExecutionSpace& exec, std::int64_t bytes, const SecondsOf& seconds_of) {
   using view_type = Kokkos::View<double*, typename ExecutionSpace::device_type>;
   std::int64_t count = bytes / 16 / static_cast<std::int64_t>(sizeof(double));
+  if (count < 1)
+    Impl::fail<std::invalid_argument>("Filigree::measure_read_bandwidth: bytes is ", bytes,
+                                      "; it must be at least 128.");
   view_type in, out;
   while (out.extent(0) == 0) {
     try {

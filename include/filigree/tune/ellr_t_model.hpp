@@ -49,8 +49,8 @@ std::vector<EllrTLaunch> ellr_t_costs(EllrTModel model, const std::vector<std::i
 /// The first launch with the lowest cost. Throws like ellr_t_costs().
 EllrTLaunch pick_ellr_t(EllrTModel model, const std::vector<std::int64_t>& row_lengths, const GpuShape& gpu);
 
-/// The row lengths of a CRS matrix, on the host. Copies the row map to the host, after all earlier kernels of the
-/// default instance of its execution space, and fences that instance alone.
+/// The row lengths of a CRS matrix, on the host. Copies the row map to the host, after all earlier kernels of
+/// the default instance of its execution space, and fences that instance alone.
 template <class Crs>
 std::vector<std::int64_t> row_lengths(const Crs& crs) {
   const auto row_map = Impl::host_copy(typename Crs::execution_space(), crs.graph.row_map);

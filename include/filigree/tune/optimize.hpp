@@ -217,9 +217,10 @@ std::optional<converted_t<AnyMatrix, Crs>> convert_to_best(const ExecutionSpace&
 /// optimize() converts to the first of them unless its conversion or a measurement shows that another is
 /// better. On a device without a model it times all formats, as optimize() does.
 ///
-/// Cost: matrix_statistics(), one read of the matrix if options.check_input is set, and device_speed().
-/// Fences exec alone. Throws like optimize(), except that it returns a Selection without a pick if all formats are
-/// refused.
+/// Cost: matrix_statistics(), one read of the matrix if options.check_input is set, and device_speed(). On a
+/// device without a model also the conversion to each variant and six products of it. Fences exec and no
+/// other instance. Throws like optimize(), except that it returns a Selection without a pick if all formats
+/// are refused.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, Selection> predict_formats(
     const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
@@ -246,7 +247,7 @@ Selection predict_formats(const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
 /// If a converted matrix is larger than options allow, or so much larger than predicted that another format
 /// is better, or if there is no memory for it, the next format is tried. CRS is always among the formats. The
 /// result shares no memory with crs unless options.share_crs is set. Costs predict_formats() and the
-/// conversions. Fences exec alone; nothing reads crs any more on return.
+/// conversions. Fences exec and no other instance; nothing reads crs any more on return.
 ///
 /// The choice depends only on the matrix, the options and device_speed(). Processes on equal devices choose
 /// equally for equal matrices and options. Two things make the choice depend on measurements:

@@ -14,8 +14,8 @@ struct OptimizeOptions : ConvertOptions {
   /// Infinity ignores the time of the conversion.
   double products = 1000;
   /// Converts to the three formats with the best predictions, times a product of each, and keeps the one
-  /// whose conversion and products take the least time. It needs memory for two of these matrices and for two
-  /// vectors at the same time.
+  /// with the least total of predicted conversion time and measured product time. It needs memory for two of
+  /// these matrices and for two vectors at the same time.
   bool time_best = false;
   /// Whether CRS and the kernels for CRS share the Views of the CRS matrix. If false, the result is a copy if
   /// one of them is picked. The copy takes the bytes of the CRS matrix, which count like those of any format,
@@ -28,7 +28,7 @@ struct OptimizeOptions : ConvertOptions {
   /// The block size of CDS and BSR (1 to 16) and blocked ELL (1 to 8); 0 derives it from the matrix.
   int block_size = 0;
   /// The speed of the device. If its bandwidth is 0, it is device_speed(). If the GPU has no multiprocessors,
-  /// the shape is that of the execution space. If has_model is false, all formats are timed.
+  /// the shape is that of the execution space. If has_model is false, all variants are timed.
   DeviceSpeed speed = {};
 };
 
@@ -42,7 +42,7 @@ struct FormatPrediction {
   bool copies_crs = false;
   Prediction prediction;
   double total_seconds = 0;  ///< of the conversion and all products
-  /// Seconds of the conversion on a device without a model; elsewhere it is only predicted.
+  /// Measured seconds of the conversion on a device without a model; 0 elsewhere.
   double measured_conversion_seconds = 0;
   /// Seconds of the fastest of five products; 0 if they were not timed. They run one after the other, so a
   /// small matrix stays in the caches. The prediction is for cold caches.

@@ -25,7 +25,7 @@ void check_matrix(const ViewChecker<ExecutionSpace>& checker,
   checker.range("graph.entries", entries, 0, static_cast<std::int64_t>(bsr.numCols()) - 1);
   for (std::size_t row = 0; row + 1 < row_map.extent(0); ++row)
     checker.ascending("graph.entries", entries, static_cast<std::size_t>(row_map(row)),
-                      static_cast<std::size_t>(row_map(row + 1)), 1);
+                      static_cast<std::size_t>(row_map(row + 1)), true);
 }
 
 }  // namespace Filigree::Impl

@@ -17,7 +17,7 @@ void check_matrix(const ViewChecker<ExecutionSpace>& checker, const CdsMatrix<S,
   const auto offsets = checker.elements(cds.offsets);
   const std::size_t diagonals = offsets.extent(0);
   checker.range("offsets", offsets, 1 - (rows + b - 1) / b, (columns + b - 1) / b - 1);
-  checker.ascending("offsets", offsets, 0, diagonals, 1);
+  checker.ascending("offsets", offsets, 0, diagonals, true);
   checker.size("values", cds.values, static_cast<std::int64_t>(diagonals) * b * rows,
                "block diagonals * block size * rows");
 

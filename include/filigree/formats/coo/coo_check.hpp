@@ -18,7 +18,7 @@ void check_coo(const ViewChecker<ExecutionSpace>& checker, const CooMatrix<S, O,
   checker.size("rows", coo.rows, nnz, "one per value");
   const auto row_of = checker.elements(coo.rows);
   checker.range("rows", row_of, 0, rows - 1);
-  checker.ascending("rows", row_of, 0, row_of.extent(0), 0);
+  checker.ascending("rows", row_of, 0, row_of.extent(0), false);
   checker.range("entries", checker.elements(coo.entries), 0, static_cast<std::int64_t>(coo.numCols()) - 1);
 
   std::vector<std::int64_t> empty;

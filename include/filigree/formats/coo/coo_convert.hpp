@@ -135,21 +135,21 @@ KokkosSparse::CrsMatrix<S, O, D, void, Z> crs_that_shares(const ExecutionSpace& 
              coo.entries);
 }
 
-/// Throws std::invalid_argument if the Views of make_coo differ in length or if an extent is negative, and
-/// std::length_error if SizeType cannot count the entries.
+/// Throws std::invalid_argument if the Views of triplets differ in length or if an extent is negative, and
+/// std::length_error if SizeType cannot count the entries. The message begins with `function`.
 template <class SizeType, class Ordinal, class RowView, class ColumnView, class ValueView>
-void check_triplet_views(Ordinal row_count, Ordinal column_count, const RowView& rows,
+void check_triplet_views(const char* function, Ordinal row_count, Ordinal column_count, const RowView& rows,
                          const ColumnView& columns, const ValueView& values) {
   if (rows.extent(0) != values.extent(0) || columns.extent(0) != values.extent(0))
-    fail<std::invalid_argument>("Filigree::make_coo: there are ", rows.extent(0), " rows, ",
-                                columns.extent(0), " columns and ", values.extent(0),
+    fail<std::invalid_argument>(function, ": there are ", rows.extent(0), " rows, ", columns.extent(0),
+                                " columns and ", values.extent(0),
                                 " values; all three must have the same length.");
   constexpr std::uint64_t most = static_cast<std::uint64_t>(std::numeric_limits<SizeType>::max());
   if (static_cast<std::uint64_t>(values.extent(0)) > most)
-    fail<std::length_error>("Filigree::make_coo: there are ", values.extent(0),
+    fail<std::length_error>(function, ": there are ", values.extent(0),
                             " entries, but SizeType can count only ", most, ". Use a wider SizeType.");
   if (row_count < 0 || column_count < 0)
-    fail<std::invalid_argument>("Filigree::make_coo: the matrix is ", row_count, " x ", column_count,
+    fail<std::invalid_argument>(function, ": the matrix is ", row_count, " x ", column_count,
                                 "; neither number may be negative.");
 }
 
@@ -232,7 +232,7 @@ auto make_coo(const ExecutionSpace& exec, typename RowView::non_const_value_type
           Kokkos::SpaceAccessibility<ExecutionSpace, typename ValueView::memory_space>::accessible,
       "Filigree::make_coo: rows, columns and values must be in memory that the execution space can access.");
   Impl::ScopedRegion region(Impl::label("make_coo", Coo::name()));
-  Impl::check_triplet_views<SizeType>(row_count, column_count, rows, columns, values);
+  Impl::check_triplet_views<SizeType>("Filigree::make_coo", row_count, column_count, rows, columns, values);
   return Impl::sorted_coo<Coo>(exec, row_count, column_count, rows, columns, values);
 }
 

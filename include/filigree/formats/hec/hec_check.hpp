@@ -34,8 +34,8 @@ void check_matrix(const ViewChecker<ExecutionSpace>& checker, const HecMatrix<S,
   const auto long_rows = static_cast<std::int64_t>(hec.numLongRows());
   checker.range("excess_rows", list, 0, static_cast<std::int64_t>(hec.numRows()) - 1);
   checker.number("numLongRows()", long_rows, 0, longer_rows, "the first of the excess rows");
-  checker.ascending("excess_rows", list, 0, static_cast<std::size_t>(long_rows), 1);
-  checker.ascending("excess_rows", list, static_cast<std::size_t>(long_rows), list.extent(0), 1);
+  checker.ascending("excess_rows", list, 0, static_cast<std::size_t>(long_rows), true);
+  checker.ascending("excess_rows", list, static_cast<std::size_t>(long_rows), list.extent(0), true);
   checker.offsets("excess_row_map", row_map, excess_nnz);
   for (std::size_t i = 0; i < list.extent(0); ++i) {
     const auto length = static_cast<std::int64_t>(lengths(static_cast<std::size_t>(list(i))));

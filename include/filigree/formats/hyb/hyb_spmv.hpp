@@ -31,8 +31,11 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
       return;
     }
   }
+  const std::int64_t coo_nnz = static_cast<std::int64_t>(hyb.coo.nnz());
+  // Before the first launch, so that y is unchanged if there is no memory for the workspace.
+  if (coo_nnz > 0 && !is_transpose(mode)) prepare_balanced_spmv(exec, operands, coo_nnz);
   launch_row_product(exec, name, mode, EllLayout<S, O, true>(hyb.ell), operands, num_cols);
-  if (hyb.coo.nnz() == 0) return;
+  if (coo_nnz == 0) return;
   Operands rest = operands;
   rest.beta = accumulator_type(1);
   coo_spmv(exec, coo_name, join_name, mode, hyb.coo, rest);

@@ -58,8 +58,8 @@ struct WrappedCrsOptions : ConvertOptions {
 ///                                                   CooMatrix
 ///
 /// In a matrix of more than 2^20 entries, on a GPU, the two chunks of a row that is cut once exchange their
-/// partial sums through words of a workspace. A second kernel joins the chunks.long_row_count rows that are cut
-/// more often (see product/balanced_product.hpp).
+/// partial sums through words of a workspace. A second kernel joins the chunks.long_row_count rows that are
+/// cut more often (see product/balanced_product.hpp).
 ///
 /// The Views that do not belong to the CRS matrix are managed, whatever MemoryTraits are.
 /// Bytes: the bytes of the CRS matrix. CrsKernel::balanced adds the bytes that CooMatrix has for chunks and
@@ -88,8 +88,8 @@ class WrappedCrsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits
   /// A matrix without rows.
   WrappedCrsMatrix() = default;
   /// Wraps Views that already are as the class comment describes them. They are not copied, and only
-  /// check() checks them. CrsKernel::lanes needs only crs. For CrsKernel::balanced, convert<WrappedCrsMatrix> shares
-  /// the CRS matrix too and makes the other Views.
+  /// check() checks them. CrsKernel::lanes needs only crs. For CrsKernel::balanced, convert<WrappedCrsMatrix>
+  /// shares the CRS matrix too and makes the other Views.
   WrappedCrsMatrix(const crs_type& crs_, const WrappedCrsOptions& options, row_list_type first_rows_ = {},
                    row_list_type empty_rows_ = {}, const chunks_type& chunks_ = {})
       : base_type(crs_.numRows(), crs_.numCols(), crs_.nnz()),
