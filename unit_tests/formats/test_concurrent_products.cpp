@@ -26,6 +26,15 @@ HostMatrix<double> with_cut_rows(bool long_row) {
   return host;
 }
 
+/// HYB with nearly all entries in its COO part.
+template <class Crs>
+auto hyb_of_width_3(const Crs& crs) {
+  Filigree::HybOptions options;
+  options.width_rule = Filigree::HybridWidth::given;
+  options.width = 3;
+  return Filigree::convert<Filigree::HybMatrix>(crs, options);
+}
+
 /// Products of one matrix, each with an x and a y of its own.
 class Products {
  public:
@@ -130,10 +139,7 @@ TEST(ConcurrentProducts, HaveTheSameBitsInLargeMatrices) {
   };
   expect_all(Filigree::convert<Filigree::CooMatrix>(crs));
   expect_all(Filigree::convert<Filigree::WrappedCrsMatrix>(crs));
-  Filigree::HybOptions hyb;
-  hyb.width_rule = Filigree::HybridWidth::given;
-  hyb.width = 3;
-  expect_all(Filigree::convert<Filigree::HybMatrix>(crs, hyb));
+  expect_all(hyb_of_width_3(crs));
 }
 
 /// A function that runs once before the next launch of a kernel whose name contains "join".
@@ -160,10 +166,7 @@ TEST(ConcurrentProducts, MayStartBetweenTheKernelsOfAnother) {
   };
   expect_both(Filigree::convert<Filigree::CooMatrix>(crs));
   expect_both(Filigree::convert<Filigree::WrappedCrsMatrix>(crs));
-  Filigree::HybOptions hyb;
-  hyb.width_rule = Filigree::HybridWidth::given;
-  hyb.width = 3;
-  expect_both(Filigree::convert<Filigree::HybMatrix>(crs, hyb));
+  expect_both(hyb_of_width_3(crs));
 }
 
 struct Stop : std::runtime_error {
@@ -294,10 +297,7 @@ TEST(Workspace, OutlivesItsGraph) {
 /// HYB needs the workspace for its second kernel. The first one must not have changed y.
 TEST(ConcurrentProducts, OfHybLeaveYUnchangedIfTheyAreRefused) {
   const ExecutionSpace exec = another_instance();
-  Filigree::HybOptions options;
-  options.width_rule = Filigree::HybridWidth::given;
-  options.width = 3;
-  const auto A = Filigree::convert<Filigree::HybMatrix>(device_crs(with_cut_rows(true)), options);
+  const auto A = hyb_of_width_3(device_crs(with_cut_rows(true)));
   const Products products(A, 1, 1);
   cudaGraph_t graph;
   ASSERT_EQ(cudaStreamBeginCapture(exec.cuda_stream(), cudaStreamCaptureModeThreadLocal), cudaSuccess);

@@ -48,7 +48,8 @@ std::uintptr_t queue_of(const ExecutionSpace& exec, long) {
 /// The CUDA graph into which the kernels of an instance are being recorded.
 struct CapturedGraph {
   std::uint64_t number = 0;  ///< unlike that of any other graph; 0 if the kernels are not recorded
-  /// Makes the graph call release(data) when it and all its executable copies are destroyed.
+  /// The graph of exec. If `release` is given, the graph will call release(data) when it and all its
+  /// executable copies are destroyed.
   template <class ExecutionSpace>
   static CapturedGraph of([[maybe_unused]] const ExecutionSpace& exec,
                           [[maybe_unused]] void (*release)(void*) = nullptr,

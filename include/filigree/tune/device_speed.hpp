@@ -29,8 +29,8 @@ namespace Impl {
 /// docs/performance.md, "Bandwidth for the byte model").
 constexpr double read_fraction_of_peak = 0.893;
 
-/// The read bandwidth that all hosts are assumed to have. It affects hardly any choice: on a host the time of
-/// a product and all but 0.1 ms of a conversion are inversely proportional to it.
+/// The read bandwidth that all hosts are assumed to have. It scales all predicted
+/// times on a host by nearly one factor, so that the order of the formats hardly changes.
 constexpr double host_read_bandwidth = 50e9;
 
 /// Reads 16 elements and stores their sum, because a product of a sparse matrix reads much more than it

@@ -135,11 +135,23 @@ KokkosSparse::CrsMatrix<S, O, D, void, Z> crs_that_shares(const ExecutionSpace& 
              coo.entries);
 }
 
-/// Throws std::invalid_argument if the Views of triplets differ in length or if an extent is negative, and
-/// std::length_error if SizeType cannot count the entries. The message begins with `function`.
-template <class SizeType, class Ordinal, class RowView, class ColumnView, class ValueView>
-void check_triplet_views(const char* function, Ordinal row_count, Ordinal column_count, const RowView& rows,
-                         const ColumnView& columns, const ValueView& values) {
+/// Checks the Views of triplets. Throws std::invalid_argument if they differ in length or if an extent is
+/// negative, and std::length_error if SizeType cannot count the entries. The message begins with `function`.
+template <class ExecutionSpace, class SizeType, class Ordinal, class RowView, class ColumnView,
+          class ValueView>
+void check_triplets(const char* function, Ordinal row_count, Ordinal column_count, const RowView& rows,
+                    const ColumnView& columns, const ValueView& values) {
+  static_assert(std::is_same<Ordinal, typename ColumnView::non_const_value_type>::value,
+                "Filigree::make_coo, Filigree::wrap_coo: rows and columns must have the same integer type.");
+  static_assert(static_cast<int>(RowView::rank) == 1 && static_cast<int>(ColumnView::rank) == 1 &&
+                    static_cast<int>(ValueView::rank) == 1,
+                "Filigree::make_coo, Filigree::wrap_coo: rows, columns and values must be Views of rank 1.");
+  static_assert(
+      Kokkos::SpaceAccessibility<ExecutionSpace, typename RowView::memory_space>::accessible &&
+          Kokkos::SpaceAccessibility<ExecutionSpace, typename ColumnView::memory_space>::accessible &&
+          Kokkos::SpaceAccessibility<ExecutionSpace, typename ValueView::memory_space>::accessible,
+      "Filigree::make_coo, Filigree::wrap_coo: rows, columns and values must be in memory that the execution "
+      "space can access.");
   if (rows.extent(0) != values.extent(0) || columns.extent(0) != values.extent(0))
     fail<std::invalid_argument>(function, ": there are ", rows.extent(0), " rows, ", columns.extent(0),
                                 " columns and ", values.extent(0),
@@ -221,18 +233,9 @@ auto make_coo(const ExecutionSpace& exec, typename RowView::non_const_value_type
   using Ordinal = typename RowView::non_const_value_type;
   using Coo = CooMatrix<typename ValueView::non_const_value_type, Ordinal, typename ValueView::device_type,
                         void, SizeType>;
-  static_assert(std::is_same<Ordinal, typename ColumnView::non_const_value_type>::value,
-                "Filigree::make_coo: rows and columns must have the same integer type.");
-  static_assert(static_cast<int>(RowView::rank) == 1 && static_cast<int>(ColumnView::rank) == 1 &&
-                    static_cast<int>(ValueView::rank) == 1,
-                "Filigree::make_coo: rows, columns and values must be Views of rank 1.");
-  static_assert(
-      Kokkos::SpaceAccessibility<ExecutionSpace, typename RowView::memory_space>::accessible &&
-          Kokkos::SpaceAccessibility<ExecutionSpace, typename ColumnView::memory_space>::accessible &&
-          Kokkos::SpaceAccessibility<ExecutionSpace, typename ValueView::memory_space>::accessible,
-      "Filigree::make_coo: rows, columns and values must be in memory that the execution space can access.");
   Impl::ScopedRegion region(Impl::label("make_coo", Coo::name()));
-  Impl::check_triplet_views<SizeType>("Filigree::make_coo", row_count, column_count, rows, columns, values);
+  Impl::check_triplets<ExecutionSpace, SizeType>("Filigree::make_coo", row_count, column_count, rows, columns,
+                                                 values);
   return Impl::sorted_coo<Coo>(exec, row_count, column_count, rows, columns, values);
 }
 

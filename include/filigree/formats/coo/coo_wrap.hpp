@@ -23,23 +23,14 @@ auto wrap_coo(const ExecutionSpace& exec, typename RowView::non_const_value_type
   using Ordinal = typename RowView::non_const_value_type;
   using Coo = CooMatrix<typename ValueView::non_const_value_type, Ordinal, typename ValueView::device_type,
                         void, SizeType>;
-  static_assert(std::is_same<Ordinal, typename ColumnView::non_const_value_type>::value,
-                "Filigree::wrap_coo: rows and columns must have the same integer type.");
-  static_assert(static_cast<int>(RowView::rank) == 1 && static_cast<int>(ColumnView::rank) == 1 &&
-                    static_cast<int>(ValueView::rank) == 1,
-                "Filigree::wrap_coo: rows, columns and values must be Views of rank 1.");
-  static_assert(
-      Kokkos::SpaceAccessibility<ExecutionSpace, typename RowView::memory_space>::accessible &&
-          Kokkos::SpaceAccessibility<ExecutionSpace, typename ColumnView::memory_space>::accessible &&
-          Kokkos::SpaceAccessibility<ExecutionSpace, typename ValueView::memory_space>::accessible,
-      "Filigree::wrap_coo: rows, columns and values must be in memory that the execution space can access.");
   static_assert(!std::is_const<typename RowView::value_type>::value &&
                     !std::is_const<typename ColumnView::value_type>::value &&
                     !std::is_const<typename ValueView::value_type>::value,
                 "Filigree::wrap_coo: the Views must not be const, because refill() writes to the matrix. "
                 "make_coo copies const Views.");
   Impl::ScopedRegion region(Impl::label("wrap_coo", Coo::name()));
-  Impl::check_triplet_views<SizeType>("Filigree::wrap_coo", row_count, column_count, rows, columns, values);
+  Impl::check_triplets<ExecutionSpace, SizeType>("Filigree::wrap_coo", row_count, column_count, rows, columns,
+                                                 values);
   Coo coo(row_count, column_count, values, columns, rows, {}, {});
   coo.empty_rows =
       Impl::empty_rows_of_sorted(exec, coo.name(), coo.rows, static_cast<std::int64_t>(row_count));

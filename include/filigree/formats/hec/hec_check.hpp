@@ -46,7 +46,8 @@ void check_matrix(const ViewChecker<ExecutionSpace>& checker, const HecMatrix<S,
                      "; excess_rows must list rows that are longer than the width, with the rest of their "
                      "entries");
   }
-  // Every listed row is longer than the width, and there are as many. So all are listed if none is twice.
+  // Each listed row is longer than the width, and the list has as many rows as are longer. So the list is
+  // complete if no row is in it twice.
   std::vector<O> sorted(list.data(), list.data() + list.extent(0));
   std::sort(sorted.begin(), sorted.end());
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
