@@ -76,8 +76,7 @@ auto sorted_entries(const ExecutionSpace& exec, const char* function, const char
     fail<std::length_error>(function, ": a row of the CRS matrix has ", longest,
                             " entries; rows that are not sorted by column may have at most 2^30 = ",
                             std::int64_t(1) << 30, ". Sort the rows first.");
-  const auto entries = allocate_view<entries_type>(exec, "sorted_entries", format, nnz);
-  Kokkos::deep_copy(exec, entries, crs.graph.entries);
+  const auto entries = copy_view<entries_type>(exec, "sorted_entries", format, crs.graph.entries);
   const Sort sort{Views(crs), rows, entries};
   Kokkos::parallel_for(label("sort_entries", format), sort.policy(exec), sort);
   return entries;

@@ -15,15 +15,11 @@ namespace Impl {
 /// A copy of a CRS matrix, which may be const or unmanaged. The copies are queued on exec.
 template <class Copy, class ExecutionSpace, class Crs>
 Copy copy_of_crs(const ExecutionSpace& exec, const Crs& crs) {
-  const auto copy = [&](const char* what, const auto& view, auto result) {
-    result = allocate_view<decltype(result)>(exec, what, "crs", static_cast<std::int64_t>(view.extent(0)));
-    Kokkos::deep_copy(exec, result, view);
-    return result;
-  };
-  return Copy(label("copy", "crs"), crs.numRows(), crs.numCols(), crs.nnz(),
-              copy("values", crs.values, typename Copy::values_type::non_const_type()),
-              copy("row_map", crs.graph.row_map, typename Copy::row_map_type::non_const_type()),
-              copy("entries", crs.graph.entries, typename Copy::index_type::non_const_type()));
+  return Copy(
+      label("copy", "crs"), crs.numRows(), crs.numCols(), crs.nnz(),
+      copy_view<typename Copy::values_type::non_const_type>(exec, "values", "crs", crs.values),
+      copy_view<typename Copy::row_map_type::non_const_type>(exec, "row_map", "crs", crs.graph.row_map),
+      copy_view<typename Copy::index_type::non_const_type>(exec, "entries", "crs", crs.graph.entries));
 }
 
 /// The std::variant of the matrices of a list of formats.

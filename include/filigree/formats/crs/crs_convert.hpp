@@ -10,13 +10,10 @@ namespace Filigree::Impl {
 /// The View itself, or a copy if it is const. A caller may write to the result.
 template <class Result, class ExecutionSpace, class View>
 Result share_or_copy(const ExecutionSpace& exec, const char* what, const char* format, const View& view) {
-  if constexpr (std::is_const_v<typename View::value_type>) {
-    const auto copy = allocate_view<Result>(exec, what, format, static_cast<std::int64_t>(view.extent(0)));
-    Kokkos::deep_copy(exec, copy, view);
-    return copy;
-  } else {
+  if constexpr (std::is_const_v<typename View::value_type>)
+    return copy_view<Result>(exec, what, format, view);
+  else
     return view;
-  }
 }
 
 /// A CRS matrix that shares the Views of crs. It copies const values and const column indices, because a

@@ -38,11 +38,8 @@ HybridPlan plan_hybrid(const ExecutionSpace& exec, const char* function, const c
   check_count<typename Ell::ordinal_type>(function, plan.longest_row, "entries in its longest row");
   const std::int64_t most = most_hybrid_width(options.width_rule, options.width, rows, nnz, plan.longest_row,
                                               excess_bytes(nnz, rows), ell_part_bytes);
-  const auto device_within = entries_within<Kokkos::View<std::int64_t*, typename Crs::device_type>>(
-      exec, "entries_within", format, crs, most + 1);
-  const auto within = Kokkos::create_mirror_view(device_within);
-  Kokkos::deep_copy(exec, within, device_within);
-  exec.fence();
+  const auto within = host_copy(exec, entries_within<Kokkos::View<std::int64_t*, typename Crs::device_type>>(
+                                          exec, "entries_within", format, crs, most + 1));
   const auto reaching = [&](std::int64_t length) {
     return length == 0 ? rows : within(length) - within(length - 1);
   };
