@@ -13,7 +13,7 @@ namespace Filigree::Impl {
 
 /// Modes T and H: one lane per element of y, which belongs to a column of A. Per diagonal, the lane reads one
 /// column of a block, whose values are neighbours in memory. It needs no atomics, so every run gives the same
-/// bits.
+/// bits. With BlockSize 0 the lane first finds the diagonals that meet its column, by binary search.
 template <class ExecutionSpace, class Cds, class Operands, int BlockSize, bool Conjugate>
 struct CdsSpmvTranspose : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   using base = CdsProduct<ExecutionSpace, Cds, Operands, BlockSize>;
@@ -29,8 +29,8 @@ struct CdsSpmvTranspose : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     sums_type sums = {};
     std::int64_t begin = 0;
     std::int64_t end = this->diagonals;
-    // With many more columns than rows, most diagonals do not meet this column. They are not looked at.
-    if (this->columns > 4 * this->rows) {
+    // Most diagonals of a wide matrix do not meet this column. They are not looked at.
+    if constexpr (BlockSize == 0) {
       const auto first_offset_above = [&](std::int64_t limit, std::int64_t from) {
         return first_where(
             from, end, [&](std::int64_t d) { return static_cast<std::int64_t>(this->offsets[d]) > limit; });
@@ -92,9 +92,16 @@ void diagonal_spmv(const ExecutionSpace& exec, const std::string& name, Mode mod
   with_mode<S>(mode, [&](auto transpose, auto conjugate) {
     constexpr bool c = decltype(conjugate)::value;
     if constexpr (decltype(transpose)::value) {
-      using Kernel = CdsSpmvTranspose<ExecutionSpace, Cds, Operands, BlockSize, c>;
-      Kokkos::parallel_for(name, Kernel::launch::policy(exec, static_cast<std::int64_t>(cds.numCols())),
-                           Kernel(cds, operands));
+      const std::int64_t rows = static_cast<std::int64_t>(cds.numRows());
+      const std::int64_t columns = static_cast<std::int64_t>(cds.numCols());
+      const auto launch = [&](auto kernel) {
+        Kokkos::parallel_for(name, decltype(kernel)::launch::policy(exec, columns), kernel);
+      };
+      // With many more columns than rows the work would be columns times diagonals, not the stored blocks.
+      if (columns > 4 * rows)
+        launch(CdsSpmvTranspose<ExecutionSpace, Cds, Operands, 0, c>(cds, operands));
+      else
+        launch(CdsSpmvTranspose<ExecutionSpace, Cds, Operands, BlockSize, c>(cds, operands));
     } else if constexpr (runs_on_gpu_v<ExecutionSpace>) {
       diagonal_spmv_on_gpu<BlockSize, c>(exec, name, cds, operands);
     } else {
