@@ -11,3 +11,6 @@
 #include "filigree/spmv.hpp"
 #include "filigree/tune/ellr_t_model.hpp"
 #include "filigree/tune/optimize.hpp"
+
+/// @namespace Filigree
+/// Formats of sparse matrices and their products. Names in Filigree::Impl are not for users and may change.

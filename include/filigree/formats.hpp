@@ -46,6 +46,7 @@ namespace Filigree {
 /// The class template of a format as a type, for lists of formats.
 template <template <class, class, class, class, class> class Matrix>
 struct Format {
+  /// The class of the format with these template arguments.
   template <class Scalar, class Ordinal, class Device, class MemoryTraits, class SizeType>
   using matrix = Matrix<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
 };

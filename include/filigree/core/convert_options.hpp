@@ -32,7 +32,7 @@ template <class Options>
 struct NamedOptions {
   /// The name. If it is empty, the variant has the name of the format.
   std::string name;
-  Options options = {};
+  Options options = {};  ///< the options of the conversion
 };
 
 namespace Impl {

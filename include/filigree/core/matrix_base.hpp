@@ -10,20 +10,22 @@ namespace Filigree {
 template <class Scalar, class Ordinal, class Device, class MemoryTraits, class SizeType>
 class MatrixBase {
  public:
-  using value_type = Scalar;
-  using ordinal_type = Ordinal;
-  using size_type = SizeType;
-  using memory_traits = MemoryTraits;
-  using execution_space = typename Device::execution_space;
-  using memory_space = typename Device::memory_space;
-  using device_type = Kokkos::Device<execution_space, memory_space>;
+  using value_type = Scalar;                                 ///< type of a value
+  using ordinal_type = Ordinal;                              ///< type of a row or column index
+  using size_type = SizeType;                                ///< type of an offset or count of entries
+  using memory_traits = MemoryTraits;                        ///< Kokkos memory traits of the Views
+  using execution_space = typename Device::execution_space;  ///< default for products
+  using memory_space = typename Device::memory_space;        ///< where the Views lie
+  using device_type = Kokkos::Device<execution_space, memory_space>;  ///< both together
 
   /// The View type of values.
   using values_type = Kokkos::View<Scalar*, device_type, MemoryTraits>;
   /// The View type of column indices and other row or column indices.
   using entries_type = Kokkos::View<Ordinal*, device_type, MemoryTraits>;
 
+  /// The number of rows.
   KOKKOS_INLINE_FUNCTION Ordinal numRows() const { return m_num_rows; }
+  /// The number of columns.
   KOKKOS_INLINE_FUNCTION Ordinal numCols() const { return m_num_cols; }
   /// The number of entries of the CRS matrix, triplets or grid from which the matrix was built, including
   /// duplicates and explicit zeros.
@@ -32,6 +34,7 @@ class MatrixBase {
  protected:
   /// A matrix without rows and columns.
   MatrixBase() = default;
+  /// Only sets what numRows(), numCols() and nnz() return.
   MatrixBase(Ordinal num_rows, Ordinal num_cols, SizeType nnz)
       : m_num_rows(num_rows), m_num_cols(num_cols), m_nnz(nnz) {}
 

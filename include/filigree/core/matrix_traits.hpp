@@ -19,16 +19,18 @@ constexpr bool shares_crs_v<Matrix, std::void_t<decltype(Matrix::shares_crs)>> =
 /// of a BSR matrix counts block rows.
 template <class Matrix, class = void>
 struct MatrixTraits {
-  static constexpr bool is_matrix = false;
+  static constexpr bool is_matrix = false;  ///< whether Matrix is a matrix of any format
 };
 
+/// The properties of a matrix whose class has the members that CONTRIBUTING.md asks of a format. The
+/// specializations for CrsMatrix and BsrMatrix have the same members.
 template <class Matrix>
 struct MatrixTraits<Matrix, std::void_t<typename Matrix::options_type>> {
-  using value_type = std::remove_const_t<typename Matrix::value_type>;
-  using memory_space = typename Matrix::memory_space;
-  using execution_space = typename Matrix::execution_space;
-  using options_type = typename Matrix::options_type;
-  static constexpr bool is_matrix = true;
+  using value_type = std::remove_const_t<typename Matrix::value_type>;  ///< type of a value, not const
+  using memory_space = typename Matrix::memory_space;                   ///< where the Views lie
+  using execution_space = typename Matrix::execution_space;             ///< default for products
+  using options_type = typename Matrix::options_type;                   ///< options of the conversion
+  static constexpr bool is_matrix = true;                               ///< Matrix is a matrix
   /// Whether nnz() is the number of entries of the CRS matrix that this one was made from.
   static constexpr bool counts_nnz = true;
   /// Whether to_crs gives back the entries of that CRS matrix in their order, with duplicates and zeros.
@@ -38,8 +40,11 @@ struct MatrixTraits<Matrix, std::void_t<typename Matrix::options_type>> {
 
   /// Short lower-case name of the format.
   static constexpr const char* name() { return Matrix::name(); }
+  /// The number of rows. Also for BSR it counts rows and not block rows.
   static std::int64_t num_rows(const Matrix& A) { return static_cast<std::int64_t>(A.numRows()); }
+  /// The number of columns.
   static std::int64_t num_cols(const Matrix& A) { return static_cast<std::int64_t>(A.numCols()); }
+  /// The number of entries if counts_nnz, else of stored values.
   static std::int64_t nnz(const Matrix& A) { return static_cast<std::int64_t>(A.nnz()); }
   /// Bytes of all Views.
   static std::size_t storage_bytes(const Matrix& A) { return A.storage_bytes(); }

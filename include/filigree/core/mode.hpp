@@ -20,9 +20,12 @@ enum class Mode : char {
 /// string throws std::invalid_argument.
 class ModeArgument {
  public:
+  /// Throws std::invalid_argument if `mode` is no enumerator.
   ModeArgument(Mode mode) : m_mode(checked(std::string(1, static_cast<char>(mode)))) {}
+  /// Throws std::invalid_argument unless `text` is "N", "T", "C" or "H".
   ModeArgument(const char* text) : m_mode(checked(text == nullptr ? "" : text)) {}
 
+  /// The mode.
   operator Mode() const { return m_mode; }
 
  private:

@@ -15,10 +15,12 @@ namespace Filigree {
 /// coefficients for the other unknowns have a magnitude below 1 / (8 dof) and depend on all four arguments,
 /// so that tests notice a block in the wrong position. With up to 9 points the rows are diagonally dominant.
 struct CoupledLaplacian {
+  /// points_ is the number of points of the stencil, dof_ the unknowns per cell.
   CoupledLaplacian(int points_, int dof_) : points(points_), dof(dof_) {}
   int points;  ///< number of points of the stencil
   int dof;     ///< unknowns per cell
 
+  /// The value in row i of `cell` and column j of `neighbour`.
   KOKKOS_INLINE_FUNCTION double operator()(std::int64_t cell, std::int64_t neighbour, int i, int j) const {
     if (i == j) return cell == neighbour ? points : -1.0;
     const std::int64_t mixed = (cell * 31 + (neighbour + 1) * 17 + i * 7 + j * 3) % 64;
@@ -34,6 +36,7 @@ struct CoupledLaplacian {
 struct Laplacian {
   int points;  ///< number of points of the stencil, including the cell itself
 
+  /// The value in row i of `cell` and column j of `neighbour`.
   KOKKOS_INLINE_FUNCTION double operator()(std::int64_t cell, std::int64_t neighbour, int i, int j) const {
     return i != j ? 0.0 : cell == neighbour ? points - 1.0 : -1.0;
   }
@@ -42,10 +45,11 @@ struct Laplacian {
 /// Pseudo-random numbers from -1 to 1. They depend only on the seed and the four arguments, so they are equal
 /// on every machine. points * dof is added to diagonal entries, which makes the rows diagonally dominant.
 struct RandomCoefficients {
-  int points;  ///< number of points of the stencil
-  int dof;     ///< unknowns per cell
-  std::uint64_t seed = 1;
+  int points;              ///< number of points of the stencil
+  int dof;                 ///< unknowns per cell
+  std::uint64_t seed = 1;  ///< other seeds give other numbers
 
+  /// The value in row i of `cell` and column j of `neighbour`.
   KOKKOS_INLINE_FUNCTION double operator()(std::int64_t cell, std::int64_t neighbour, int i, int j) const {
     std::uint64_t state = Impl::random_bits(seed);
     for (const std::int64_t argument : {cell, neighbour, std::int64_t(i), std::int64_t(j)})

@@ -12,7 +12,7 @@ namespace Filigree {
 /// The points of a stencil: the distances in x, y and z from a cell to the cells that it is coupled with.
 /// Each is at least -(2^31 - 1).
 struct Stencil {
-  std::vector<std::array<int, 3>> points;
+  std::vector<std::array<int, 3>> points;  ///< in any order; (0, 0, 0) is the cell itself
 
   /// All points at a distance of at most `reach` along each of the first `dimensions` axes.
   /// @throws std::invalid_argument unless dimensions is 1, 2 or 3 and reach at least 0
@@ -59,13 +59,17 @@ enum class BoundaryRule {
 
 /// The rule of an axis, and the known values beyond its low and high end for BoundaryRule::constant.
 struct Boundary {
-  BoundaryRule rule = BoundaryRule::drop;
-  double low = 0;
-  double high = 0;
+  BoundaryRule rule = BoundaryRule::drop;  ///< the rule at both ends of the axis
+  double low = 0;                          ///< value below the first cell, for BoundaryRule::constant
+  double high = 0;                         ///< value above the last cell, for BoundaryRule::constant
 
+  /// BoundaryRule::drop
   static Boundary drop() { return {}; }
+  /// BoundaryRule::wrap
   static Boundary wrap() { return {BoundaryRule::wrap, 0, 0}; }
+  /// BoundaryRule::clamp
   static Boundary clamp() { return {BoundaryRule::clamp, 0, 0}; }
+  /// BoundaryRule::constant with the values beyond the two ends
   static Boundary constant(double low, double high) { return {BoundaryRule::constant, low, high}; }
 };
 

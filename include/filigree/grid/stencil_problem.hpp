@@ -53,6 +53,7 @@ class StencilProblem {
       : StencilProblem(cells, stencil, dof, CoupledLaplacian{static_cast<int>(stencil.points.size()), dof},
                        boundaries) {}
 
+  /// Rows of the matrix: cells * unknowns per cell.
   std::int64_t numRows() const { return m_pattern.num_rows(); }
   /// Unknowns per cell.
   int dof() const { return m_pattern.dof; }
@@ -156,8 +157,9 @@ class StencilProblem {
   Coefficients m_coefficients;
 };
 
-// Without a functor the coefficients are the default ones, with or without boundaries.
+/// Without a functor the coefficients are the default ones.
 StencilProblem(const std::array<std::int64_t, 3>&, const Stencil&, int)->StencilProblem<CoupledLaplacian>;
+/// The same with boundaries.
 StencilProblem(const std::array<std::int64_t, 3>&, const Stencil&, int, Boundaries)
     ->StencilProblem<CoupledLaplacian>;
 

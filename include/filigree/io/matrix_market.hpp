@@ -19,7 +19,7 @@ struct MatrixMarketOptions {
     Refuse  ///< Throw an error that names the first duplicate, by row and column, and its first two lines.
   };
 
-  Duplicates duplicates = Duplicates::Sum;
+  Duplicates duplicates = Duplicates::Sum;  ///< what to do with duplicates
 
   /// If true, a real matrix receives the real parts of a complex file. If false, a complex file is an error.
   bool complex_to_real = false;
@@ -209,8 +209,8 @@ auto matrix_market_from_crs(const Crs& crs) {
 /// NISTIR 5935, 1996.
 ///
 /// @tparam Crs  a KokkosSparse::CrsMatrix of float, double, Kokkos::complex<float> or Kokkos::complex<double>
-///              on any device. Its Views have the labels Filigree::<view>[matrix_market], in which <view> is
-///              row_map, entries or values
+///              on any device. Its Views have the labels `Filigree::<view>[matrix_market]`, in which `<view>`
+///              is row_map, entries or values
 /// @param path  the file
 /// @throws MatrixMarketError if the file cannot be read, is not valid or does not fit the matrix type
 template <class Crs>

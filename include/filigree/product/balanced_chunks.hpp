@@ -17,7 +17,7 @@ namespace Filigree {
 /// 16 for cut_rows and, if the matrix has chunk_begins, 8 for these.
 template <class Device>
 struct EntryChunks {
-  using offsets_type = Kokkos::View<std::int64_t*, Device>;
+  using offsets_type = Kokkos::View<std::int64_t*, Device>;  ///< View type of the members
 
   /// First entry of each chunk, then the number of entries. Empty if chunk c begins with entry 2048 * c.
   offsets_type chunk_begins;
@@ -25,7 +25,7 @@ struct EntryChunks {
   /// format may meet, the rows that lie in more than two chunks come first. Conversions leave room for one
   /// cut row per chunk.
   offsets_type cut_rows;
-  std::int64_t cut_row_count = 0;
+  std::int64_t cut_row_count = 0;  ///< number of cut rows
   /// Number of cut rows in more than two chunks. It is 0 unless EntryLayout::may_meet.
   std::int64_t long_row_count = 0;
 

@@ -285,8 +285,10 @@ void launch_row_product(const ExecutionSpace& exec, const std::string& name, Mod
 
 }  // namespace Filigree::Impl
 
+/// @cond specializations
 /// Kokkos up to 4.4 starts a reduction over the lanes of a team with this.
 template <class Operands>
 struct Kokkos::reduction_identity<Filigree::Impl::RowSums<Operands>> {
   KOKKOS_FORCEINLINE_FUNCTION static Filigree::Impl::RowSums<Operands> sum() { return {}; }
 };
+/// @endcond

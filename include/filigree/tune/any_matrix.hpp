@@ -41,11 +41,13 @@ class AnyMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   using base_type = MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
 
  public:
-  using options_type = OptimizeOptions;
+  using options_type = OptimizeOptions;  ///< options of optimize()
+  /// A std::variant of the matrices of all formats.
   using variant_type =
       decltype(Impl::variant_of<Scalar, Ordinal, Device, MemoryTraits, SizeType>(AllFormats()));
-  static constexpr bool keeps_entries = false;
+  static constexpr bool keeps_entries = false;  ///< see MatrixTraits::keeps_entries
 
+  /// The name in labels. selection().picked is that of the format.
   static constexpr const char* name() { return "any"; }
 
   /// A matrix without rows and columns.
@@ -67,6 +69,7 @@ class AnyMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   AnyMatrix with_selection(Selection selection) const {
     return {std::move(selection), m_matrix, this->nnz()};
   }
+  /// What optimize() found about all formats, and which one it picked.
   const Selection& selection() const { return m_selection; }
   /// A table of the predictions for all formats and why one was picked (see Selection::explain).
   std::string explain() const { return m_selection.explain(); }

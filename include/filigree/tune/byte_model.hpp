@@ -52,6 +52,9 @@ class ByteModel {
   ByteModel(const MatrixStatistics& statistics, const DeviceSpeed& speed, int scalar_bytes, int ordinal_bytes,
             int offset_bytes);
 
+  /// The prediction for the format with these options. Throws std::invalid_argument for options that a
+  /// conversion refuses.
+  /// @{
   Prediction predict(const CrsOptions&) const;
   Prediction predict(const WrappedCrsOptions& options) const;
   Prediction predict(const CooOptions&) const;
@@ -64,11 +67,13 @@ class ByteModel {
   Prediction predict(const CdsOptions& options) const;
   Prediction predict(const BellOptions& options) const;
   Prediction predict(const BsrOptions& options) const;
+  /// @}
 
   /// Seconds to copy the CRS matrix.
   double crs_copy_seconds() const { return conversion_seconds(1, crs_bytes()); }
   /// Bytes of the CRS matrix.
   double crs_bytes() const { return entry_bytes() * m_nnz + m_offset * (m_rows + 1); }
+  /// The statistics from which it predicts.
   const MatrixStatistics& statistics() const { return m_statistics; }
 
  private:

@@ -26,7 +26,7 @@ enum class EllrTModel {
 struct EllrTLaunch {
   int lanes_per_row = 1;     ///< T
   int lanes_per_team = 256;  ///< BS
-  double cost = 0;
+  double cost = 0;           ///< by the model
 
   /// The options of a conversion to EllMatrix whose products use this launch.
   EllOptions options() const {

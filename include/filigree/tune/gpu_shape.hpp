@@ -8,9 +8,9 @@ namespace Filigree {
 
 /// The properties of a GPU that the byte model and the ELLR-T models use. A host has no multiprocessors.
 struct GpuShape {
-  int multiprocessors = 0;
-  int warp_size = 32;
-  int most_lanes_per_team = 1024;
+  int multiprocessors = 0;              ///< 0 for a host
+  int warp_size = 32;                   ///< lanes per warp
+  int most_lanes_per_team = 1024;       ///< of any kernel
   int lanes_per_multiprocessor = 2048;  ///< the most that are resident at once
   int teams_per_multiprocessor = 32;    ///< the most that are resident at once
   double cache_bytes = 50e6;            ///< of the last cache before the memory

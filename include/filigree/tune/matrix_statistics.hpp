@@ -25,11 +25,11 @@ struct MatrixStatistics {
   /// The number of window sizes of sorted_padding: 64, 128 to 4096 rows.
   static constexpr int sorted_windows = Impl::StatisticsLayout::sorted_windows;
 
-  std::int64_t rows = 0;
-  std::int64_t columns = 0;
-  std::int64_t nnz = 0;
-  std::int64_t longest_row = 0;
-  std::int64_t empty_rows = 0;
+  std::int64_t rows = 0;         ///< number of rows
+  std::int64_t columns = 0;      ///< number of columns
+  std::int64_t nnz = 0;          ///< number of entries
+  std::int64_t longest_row = 0;  ///< length of the longest row
+  std::int64_t empty_rows = 0;   ///< number of rows without entries
   /// The standard deviation of the row lengths.
   double row_deviation = 0;
   /// The quartiles of the row lengths, at most most_counted_length: a quarter, a half and three quarters of
@@ -67,6 +67,7 @@ struct MatrixStatistics {
   /// diagonals[b]: the number of nonempty diagonals of b x b blocks, for b = 1 and for the block size that
   /// was asked for; 0 for others. It is a lower bound from the samples unless diagonals_are_counted[b].
   std::array<std::int64_t, largest_block + 1> diagonals = {};
+  /// Whether diagonals[b] is exact.
   std::array<bool, largest_block + 1> diagonals_are_counted = {};
 
   /// The largest block size up to `most` that divides `multiple` and whose fill is at least 0.7 and within 2
@@ -79,6 +80,7 @@ struct MatrixStatistics {
   double sell_padding() const {
     return nnz > 0 ? 32 * static_cast<double>(group_steps[3][0]) / static_cast<double>(nnz) : 1;
   }
+  /// Entries per row.
   double mean_row() const { return rows > 0 ? static_cast<double>(nnz) / static_cast<double>(rows) : 0; }
 };
 

@@ -40,7 +40,7 @@ struct FormatPrediction {
   bool shares_crs = false;
   /// Whether it is a copy of the CRS matrix, because OptimizeOptions::share_crs is false.
   bool copies_crs = false;
-  Prediction prediction;
+  Prediction prediction;     ///< of the byte model
   double total_seconds = 0;  ///< of the conversion and all products
   /// Measured seconds of the conversion on a device without a model; 0 elsewhere.
   double measured_conversion_seconds = 0;
@@ -59,9 +59,9 @@ struct Selection {
   /// The name of the picked variant: the first of `formats`, or the one to which optimize() converted. Empty
   /// if all are refused.
   std::string picked;
-  double crs_bytes = 0;
-  double products = 0;
-  bool timed = false;
+  double crs_bytes = 0;  ///< bytes of the CRS matrix
+  double products = 0;   ///< OptimizeOptions::products
+  bool timed = false;    ///< whether products were timed
   /// DeviceSpeed::has_model. If false, all predicted seconds are NaN.
   bool has_model = true;
 

@@ -61,12 +61,13 @@ class BellMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, Size
 
  public:
   using typename base_type::device_type;
-  using options_type = BellOptions;
-  static constexpr bool keeps_entries = false;
+  using options_type = BellOptions;             ///< options of the conversion
+  static constexpr bool keeps_entries = false;  ///< see MatrixTraits::keeps_entries
 
   using typename base_type::entries_type;
   using typename base_type::values_type;
 
+  /// The name of the format in labels and tables.
   static constexpr const char* name() { return "bell"; }
 
   /// A matrix without rows.

@@ -45,6 +45,8 @@ namespace Filigree {
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
 using BsrMatrix = KokkosSparse::Experimental::BsrMatrix<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
 
+/// @cond specializations
+// The members are those that MatrixTraits documents.
 template <class S, class O, class D, class M, class Z>
 struct MatrixTraits<KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>> {
   using matrix_type = KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>;
@@ -70,6 +72,7 @@ struct MatrixTraits<KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>> {
     return static_cast<std::size_t>(Impl::crs_bytes(A));
   }
 };
+/// @endcond
 
 namespace Impl {
 template <class S, class O, class D, class M, class Z>

@@ -65,12 +65,14 @@ class CdsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
 
  public:
   using typename base_type::device_type;
-  using options_type = CdsOptions;
-  static constexpr bool keeps_entries = false;
+  using options_type = CdsOptions;              ///< options of the conversion
+  static constexpr bool keeps_entries = false;  ///< see MatrixTraits::keeps_entries
 
   using typename base_type::values_type;
+  /// The View type of the offsets of block diagonals.
   using offsets_type = Kokkos::View<Ordinal*, device_type, MemoryTraits>;
 
+  /// The name of the format in labels and tables.
   static constexpr const char* name() { return "cds"; }
 
   /// A matrix without rows.

@@ -42,14 +42,16 @@ class CooMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
 
  public:
   using typename base_type::device_type;
-  using options_type = CooOptions;
-  static constexpr bool keeps_entries = true;
+  using options_type = CooOptions;             ///< options of the conversion
+  static constexpr bool keeps_entries = true;  ///< see MatrixTraits::keeps_entries
 
   using typename base_type::entries_type;
   using typename base_type::values_type;
-  using chunks_type = EntryChunks<device_type>;
+  using chunks_type = EntryChunks<device_type>;  ///< type of `chunks`
+  /// The View type of chunks.chunk_begins and chunks.cut_rows.
   using chunk_offsets_type = typename chunks_type::offsets_type;
 
+  /// The name of the format in labels and tables.
   static constexpr const char* name() { return "coo"; }
 
   /// A matrix without rows.

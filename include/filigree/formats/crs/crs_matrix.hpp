@@ -21,6 +21,8 @@ struct CrsOptions : ConvertOptions {};
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
 using CrsMatrix = KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
 
+/// @cond specializations
+// The members are those that MatrixTraits documents.
 template <class S, class O, class D, class M, class Z>
 struct MatrixTraits<KokkosSparse::CrsMatrix<S, O, D, M, Z>> {
   using matrix_type = KokkosSparse::CrsMatrix<S, O, D, M, Z>;
@@ -41,6 +43,7 @@ struct MatrixTraits<KokkosSparse::CrsMatrix<S, O, D, M, Z>> {
     return static_cast<std::size_t>(Impl::crs_bytes(A));
   }
 };
+/// @endcond
 
 namespace Impl {
 /// Whether Matrix is a class of Kokkos Kernels, so that KokkosSparse::spmv can multiply it.

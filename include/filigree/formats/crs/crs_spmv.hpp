@@ -71,6 +71,7 @@ void kokkos_kernels_spmv(const ExecutionSpace& exec, const Handle& handle, Mode 
 #endif
 }
 
+/// @cond misread
 /// Whether KokkosSparse::spmv compiles and sums correctly for these types. It keeps alpha in the type of A
 /// and sums in the type of y, so A, x and y must have one type. Its products of rank 2 and of BSR do not
 /// compile for LayoutStride. Its product of BSR compiles only for the execution space of A, and not for
@@ -83,6 +84,7 @@ constexpr bool kokkos_kernels_accept_v =
     sizeof(typename Matrix::ordinal_type) >= sizeof(int) &&
     !std::is_same<typename XView::array_layout, Kokkos::LayoutStride>::value &&
     !std::is_same<typename YView::array_layout, Kokkos::LayoutStride>::value;
+/// @endcond
 
 /// Whether KokkosSparse::spmv computes this product correctly. On a host it assumes that a single column of x
 /// or y has stride 1, and before version 3.7 its Serial kernel ignores the conjugate of mode C.

@@ -29,9 +29,11 @@ struct DiaOptions : ConvertOptions {};
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>
 class DiaMatrix : public CdsMatrix<Scalar, Ordinal, Device, MemoryTraits, SizeType> {
  public:
+  /// The CDS matrix that this class is derived from.
   using cds_type = CdsMatrix<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
-  using options_type = DiaOptions;
+  using options_type = DiaOptions;  ///< options of the conversion
 
+  /// The name of the format in labels and tables.
   static constexpr const char* name() { return "dia"; }
 
   /// A matrix without rows.

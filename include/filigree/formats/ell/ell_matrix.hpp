@@ -71,15 +71,16 @@ class EllMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
                 "Filigree::EllMatrix: Ordinal must be signed, as padding has column -1.");
 
  public:
-  using options_type = EllOptions;
-  static constexpr bool keeps_entries = true;
+  using options_type = EllOptions;             ///< options of the conversion
+  static constexpr bool keeps_entries = true;  ///< see MatrixTraits::keeps_entries
   using typename base_type::entries_type;
   using typename base_type::values_type;
-  using row_lengths_type = entries_type;
+  using row_lengths_type = entries_type;  ///< View type of the row lengths
 
   /// The stride is a multiple of this. So each column of the storage begins on a 64-byte boundary.
   static constexpr int row_alignment = 16;
 
+  /// The name of the format in labels and tables.
   static constexpr const char* name() { return "ell"; }
 
   /// A matrix without rows.

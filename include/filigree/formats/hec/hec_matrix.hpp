@@ -56,14 +56,17 @@ class HecMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   using base_type = MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
 
  public:
+  /// The type of the ELL part.
   using ell_type = EllMatrix<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
   using typename base_type::device_type;
-  using options_type = HecOptions;
-  static constexpr bool keeps_entries = true;
+  using options_type = HecOptions;             ///< options of the conversion
+  static constexpr bool keeps_entries = true;  ///< see MatrixTraits::keeps_entries
   using typename base_type::entries_type;
   using typename base_type::values_type;
+  /// The View type of the offsets of rows with excess entries.
   using row_map_type = Kokkos::View<SizeType*, device_type>;
 
+  /// The name of the format in labels and tables.
   static constexpr const char* name() { return "hec"; }
 
   /// A matrix without rows.

@@ -51,11 +51,14 @@ class HybMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   using base_type = MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
 
  public:
+  /// The type of the ELL part.
   using ell_type = EllMatrix<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
+  /// The type of the COO part.
   using coo_type = CooMatrix<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
-  using options_type = HybOptions;
-  static constexpr bool keeps_entries = true;
+  using options_type = HybOptions;             ///< options of the conversion
+  static constexpr bool keeps_entries = true;  ///< see MatrixTraits::keeps_entries
 
+  /// The name of the format in labels and tables.
   static constexpr const char* name() { return "hyb"; }
 
   /// A matrix without rows.

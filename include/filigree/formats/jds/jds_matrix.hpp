@@ -38,13 +38,15 @@ class JdsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   using base_type = MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
 
  public:
-  using options_type = JdsOptions;
-  static constexpr bool keeps_entries = true;
+  using options_type = JdsOptions;             ///< options of the conversion
+  static constexpr bool keeps_entries = true;  ///< see MatrixTraits::keeps_entries
   using typename base_type::device_type;
   using typename base_type::entries_type;
   using typename base_type::values_type;
+  /// The View type of the offsets of jagged diagonals.
   using offsets_type = Kokkos::View<std::int64_t*, device_type, MemoryTraits>;
 
+  /// The name of the format in labels and tables.
   static constexpr const char* name() { return "jds"; }
 
   /// A matrix without rows.

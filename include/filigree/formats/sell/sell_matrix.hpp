@@ -95,14 +95,17 @@ class SellMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, Size
                 "Filigree::SellMatrix: Ordinal must be signed, as padding has column -1.");
 
  public:
-  using options_type = SellOptions;
-  static constexpr bool keeps_entries = true;
+  using options_type = SellOptions;            ///< options of the conversion
+  static constexpr bool keeps_entries = true;  ///< see MatrixTraits::keeps_entries
   using typename base_type::device_type;
   using typename base_type::entries_type;
   using typename base_type::values_type;
+  /// The View type of short columns.
   using short_entries_type = Kokkos::View<std::uint16_t*, device_type, MemoryTraits>;
+  /// The View type of positions.
   using offsets_type = Kokkos::View<std::int64_t*, device_type, MemoryTraits>;
 
+  /// The name of the format in labels and tables.
   static constexpr const char* name() { return "sell"; }
 
   /// A matrix without rows.

@@ -72,17 +72,21 @@ class WrappedCrsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits
   using base_type = MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
 
  public:
+  /// The type of the CRS matrix.
   using crs_type = KokkosSparse::CrsMatrix<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
   using typename base_type::device_type;
-  using options_type = WrappedCrsOptions;
-  static constexpr bool keeps_entries = true;
-  static constexpr bool shares_crs = true;
+  using options_type = WrappedCrsOptions;      ///< options of the conversion
+  static constexpr bool keeps_entries = true;  ///< see MatrixTraits::keeps_entries
+  static constexpr bool shares_crs = true;     ///< see MatrixTraits::shares_crs
 
-  using values_type = typename crs_type::values_type;
+  using values_type = typename crs_type::values_type;  ///< the View type of values
+  /// The View type of lists of rows.
   using row_list_type = Kokkos::View<Ordinal*, device_type>;
-  using chunks_type = EntryChunks<device_type>;
+  using chunks_type = EntryChunks<device_type>;  ///< type of `chunks`
+  /// The View type of chunks.chunk_begins and chunks.cut_rows.
   using chunk_offsets_type = typename chunks_type::offsets_type;
 
+  /// The name of the format in labels and tables.
   static constexpr const char* name() { return "wrapped_crs"; }
 
   /// A matrix without rows.
