@@ -47,7 +47,7 @@ struct BellOptions : ConvertOptions {
 /// a NaN there, and to_crs leaves it out. The conversion sums duplicates.
 ///
 /// Source: BELLPACK, as in Godwin, Holewinski and Sadayappan 2012, section 5, and in Vazquez, Fernandez and
-/// Garzon 2011, section 1. The order of the values, by columns of the blocks, is from section 3.1 of the
+/// Garzon 2011, section 3.1. The order of the values, by columns of the blocks, is from section 3.1 of the
 /// former.
 ///
 /// The template parameters are those of KokkosSparse::CrsMatrix. SizeType must be able to count the values;

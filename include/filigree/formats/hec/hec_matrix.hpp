@@ -48,7 +48,7 @@ struct HecOptions : ConvertOptions {
 /// Bytes: the ELL part, excess entries * (sizeof(Scalar) + sizeof(Ordinal)), rows with excess entries *
 /// (sizeof(Ordinal) + sizeof(SizeType)), and sizeof(SizeType).
 ///
-/// Source: Liu, Yu, Chen, Hsieh and Shao 2012, section 2.1. The teams for long rows are an addition.
+/// Source: Liu, Yu, Chen, Hsieh and Shao 2012, sections 1 and 2. The teams for long rows are an addition.
 ///
 /// The template parameters are those of KokkosSparse::CrsMatrix.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>

@@ -80,8 +80,8 @@ struct SellOptions : ConvertOptions {
 /// is entries[column_offsets[s] + p].
 ///
 /// Bytes: sizeof(Scalar) + sizeof(Ordinal) per stored element (sizeof(Scalar) + 2 if its column is short), 8
-/// + sizeof(Ordinal) per slice, sizeof(Ordinal) per row if rows are sorted, sizeof(Ordinal) per slice with
-/// one length per slice, and 8 + sizeof(Ordinal) per slice with short columns.
+/// + sizeof(Ordinal) per slice plus 8, sizeof(Ordinal) per row if rows are sorted, (slices + 1) *
+/// sizeof(Ordinal) with one length per slice, and 8 + sizeof(Ordinal) per slice with short columns.
 ///
 /// Sources: sliced ELLPACK; sorted sections, Kirk and Hwu, chapter 10, section 10.5; several lanes per row,
 /// Vazquez, Fernandez and Garzon 2011, section 3.2.
