@@ -51,8 +51,9 @@ has_fuzzer() {
 
 is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
-# install_packages [package...]: installs the packages that every build needs, and the named ones, with apt. Without
-# apt it prints the list and continues if the tools exist. CMake then names the first library that is missing.
+# install_packages [package...]: needs the packages that every build needs, and the named ones. If some are missing, it
+# installs them as root. Otherwise it prints the command that installs them and stops. Without apt it prints the list and
+# continues if the tools exist. CMake then names the first library that is missing.
 install_packages() {
   local libraries=(zlib1g-dev "$@")
   [ -n "${Kokkos_ROOT:-}" ] || libraries+=(libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev)
@@ -78,17 +79,16 @@ install_packages() {
   fi
   [ ${#missing[@]} -gt 0 ] || return 0
 
+  [ "$(id -u)" -eq 0 ] || die "packages are missing. Install them and run this again:
+    sudo apt-get install --no-install-recommends ${missing[*]}"
+
   say "Installing ${missing[*]}"
-  local as_root=(env DEBIAN_FRONTEND=noninteractive)
-  if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || die "missing packages: ${missing[*]}; there is no sudo, so install them as root."
-    as_root=(sudo "${as_root[@]}")
-  fi
   mkdir -p "$root/build"
   local log=$root/build/packages.log
-  "${as_root[@]}" apt-get update >"$log" 2>&1 </dev/null ||
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update >"$log" 2>&1 </dev/null ||
     echo "apt-get update failed (see $log); continuing with the existing package lists."
-  "${as_root[@]}" apt-get install --yes --no-install-recommends -o Dpkg::Use-Pty=0 "${missing[@]}" \
+  apt-get install --yes --no-install-recommends -o Dpkg::Use-Pty=0 "${missing[@]}" \
     >>"$log" 2>&1 </dev/null || {
     tail -n 15 "$log" >&2
     die "apt-get install failed; its complete output is in $log"
