@@ -154,7 +154,7 @@ int main() { std::cout << "alone"; }
         self.expect_error("```c++\nint a;\n```\n", "docs/page.md:1:", 'write "cpp"')
         self.expect_error("```C++\nint a;\n```\n", "docs/page.md:1:", 'write "cpp"')
         self.expect_error("```CPP\nint a;\n```\n", "docs/page.md:1:", 'write "cpp"')
-        self.expect_error("<!-- cpp: ouside main -->\n```cpp\n```\n", "docs/page.md:1:", "is no instruction")
+        self.expect_error("<!-- cpp: outsidemain -->\n```cpp\n```\n", "docs/page.md:1:", "is no instruction")
         self.expect_error("<!-- cpp: not compiled -->\n```cpp\n```\n", "docs/page.md:1:", "REASON")
         self.expect_error("<!-- cpp -->\n```cpp\n```\n", "docs/page.md:1:", "has no code")
         self.expect_error("\n<!-- cpp: outside main -->\nText\n", "docs/page.md:2:", "no ```cpp block follows")
