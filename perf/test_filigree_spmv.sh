@@ -66,7 +66,7 @@ grep -q '^filigree_spmv: --format: unknown not in {crs,.*,cds' "$work/err" || fa
 
 # Wrong arguments end with a message and a nonzero exit code.
 for bad in --grid=0x4 --grid=4x4x4x4 --grid= --stencil=9pt --stencil=8pt --boundary=wall --boundary=constant \
-  --boundary=constant:1 --boundary=wrap:1 --boundary=drop,drop,drop,drop --boundary=wrap,clamp --boundary=wrap, \
+  --boundary=constant:1 --boundary=wrap:1 --boundary=drop,drop,drop,drop --boundary=wrap,clamp '--boundary=wrap,' \
   --boundary=constant:0:1: --grid=64x64x "--grid=2x2 --boundary=wrap" --dof=none --scalar=half --format=unknown --matrix=/nonexistent.mtx \
   --unknown=1 "--grid=4x4 --stencil=7pt"; do
   # shellcheck disable=SC2086

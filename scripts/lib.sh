@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # shellcheck shell=bash
 #
-# Functions of scripts/demo, scripts/fuzz and scripts/test, which source this file. It sets root, the folder of the
+# Functions of the other scripts, which source this file. It sets root, the folder of the
 # repository.
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -51,8 +51,36 @@ has_fuzzer() {
 
 is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
-# install_packages [package...]: installs the packages that every build needs, and the named ones, with apt. Without
-# apt it prints the list and continues if the tools exist. CMake then names the first library that is missing.
+has_apt() { command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }
+
+# install_missing PACKAGE...: installs missing Debian packages as root. Otherwise it prints the command that installs them and stops.
+install_missing() {
+  has_apt || die "not found: $* (names of Debian packages); install them and run this again."
+  [ "$(id -u)" -eq 0 ] || die "packages are missing. Install them and run this again:
+    sudo apt-get install --no-install-recommends $*"
+  say "Installing $*"
+  mkdir -p "$root/build"
+  local log=$root/build/packages.log
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update >"$log" 2>&1 </dev/null ||
+    echo "apt-get update failed (see $log); continuing with the existing package lists."
+  apt-get install --yes --no-install-recommends -o Dpkg::Use-Pty=0 "$@" >>"$log" 2>&1 </dev/null || {
+    tail -n 15 "$log" >&2
+    die "apt-get install failed; its complete output is in $log"
+  }
+}
+
+# install_tools TOOL...: installs programs that are missing. The package of each program has its name.
+install_tools() {
+  local missing=() tool
+  for tool in "$@"; do
+    command -v "$tool" >/dev/null || missing+=("$tool")
+  done
+  [ ${#missing[@]} -eq 0 ] || install_missing "${missing[@]}"
+}
+
+# install_packages [package...]: installs what is missing of the packages that every build needs, and of the named ones.
+# Without apt it prints the list and continues if the tools exist. CMake then names the first library that is missing.
 install_packages() {
   local libraries=(zlib1g-dev "$@")
   [ -n "${Kokkos_ROOT:-}" ] || libraries+=(libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev)
@@ -61,38 +89,20 @@ install_packages() {
   command -v cmake >/dev/null || missing+=(cmake)
   command -v ninja >/dev/null || missing+=(ninja-build)
 
-  if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+  if has_apt; then
+    local package
+    for package in "${libraries[@]}"; do
+      is_installed "$package" || missing+=("$package")
+    done
+    # Debian's Kokkos Kernels links to liblapack.so and libblas.so, but its package does not depend on the packages
+    # that contain them. Every LAPACK is good enough.
+    if [ -z "${Kokkos_ROOT:-}" ] && ! compgen -G '/usr/lib/*/liblapack.so' >/dev/null; then
+      missing+=(liblapack-dev)
+    fi
+  else
     say "There is no apt to install packages. The build needs g++ (11 or newer), cmake (3.22 or newer), ninja-build and ${libraries[*]}"
-    [ ${#missing[@]} -eq 0 ] || die "not found: ${missing[*]} (names of Debian packages); install them and run this again."
-    return
   fi
-
-  local package
-  for package in "${libraries[@]}"; do
-    is_installed "$package" || missing+=("$package")
-  done
-  # Debian's Kokkos Kernels links to liblapack.so and libblas.so, but its package does not depend on the packages
-  # that contain them. Every LAPACK is good enough.
-  if [ -z "${Kokkos_ROOT:-}" ] && ! compgen -G '/usr/lib/*/liblapack.so' >/dev/null; then
-    missing+=(liblapack-dev)
-  fi
-  [ ${#missing[@]} -gt 0 ] || return 0
-
-  say "Installing ${missing[*]}"
-  local as_root=(env DEBIAN_FRONTEND=noninteractive)
-  if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null || die "missing packages: ${missing[*]}; there is no sudo, so install them as root."
-    as_root=(sudo "${as_root[@]}")
-  fi
-  mkdir -p "$root/build"
-  local log=$root/build/packages.log
-  "${as_root[@]}" apt-get update >"$log" 2>&1 </dev/null ||
-    echo "apt-get update failed (see $log); continuing with the existing package lists."
-  "${as_root[@]}" apt-get install --yes --no-install-recommends -o Dpkg::Use-Pty=0 "${missing[@]}" \
-    >>"$log" 2>&1 </dev/null || {
-    tail -n 15 "$log" >&2
-    die "apt-get install failed; its complete output is in $log"
-  }
+  [ ${#missing[@]} -eq 0 ] || install_missing "${missing[@]}"
 }
 
 # configure [option...]: runs CMake with the preset. Kokkos is searched again, because Kokkos_ROOT may have changed.

@@ -3,8 +3,10 @@
 
 #include <cmath>
 #include <complex>
+#include <cstdio>
 #include <filigree/core/mode.hpp>
 #include <filigree/core/scalar.hpp>
+#include <filigree/core/version.hpp>
 #include <filigree/formats.hpp>
 #include <filigree/product/multi_vector.hpp>
 #include <limits>
@@ -35,6 +37,13 @@ static_assert(!is_transpose(Filigree::Mode::Conjugate) && is_conjugate(Filigree:
 static_assert(is_transpose(Filigree::Mode::ConjugateTranspose) &&
                   is_conjugate(Filigree::Mode::ConjugateTranspose),
               "");
+
+TEST(Version, IsThatOfThePackage) {
+  EXPECT_STREQ(FILIGREE_VERSION_STRING, FILIGREE_PACKAGE_VERSION);
+  int major = 0, minor = 0, patch = 0;
+  ASSERT_EQ(std::sscanf(FILIGREE_VERSION_STRING, "%d.%d.%d", &major, &minor, &patch), 3);
+  EXPECT_EQ(FILIGREE_VERSION, major * 10000 + minor * 100 + patch);
+}
 
 TEST(Error, TellsMemoryErrorsFromOthers) {
   EXPECT_TRUE(is_out_of_memory(std::bad_alloc()));

@@ -1,22 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Compares the product of every format with that of Kokkos Kernels on a collection of real matrices. The
-// collection is not part of the sources; the macro FILIGREE_MATRIX_DIR names its folder. If the folder does
-// not exist, the tests are skipped.
+// collection is not part of the sources (see support/matrices.hpp).
 #include <algorithm>
 #include <filesystem>
 #include <filigree/io/matrix_market.hpp>
 #include <map>
 
 #include "../support/formats.hpp"
+#include "../support/matrices.hpp"
 
 namespace FiligreeTest {
 
-const std::filesystem::path folder = FILIGREE_MATRIX_DIR;
-
 std::vector<std::filesystem::path> matrices() {
   std::vector<std::filesystem::path> result;
-  for (const auto& file : std::filesystem::directory_iterator(folder))
+  for (const auto& file : std::filesystem::directory_iterator(matrix_folder))
     if (file.path().extension() == ".gz") result.push_back(file.path());
   std::sort(result.begin(), result.end());
   return result;
@@ -104,8 +102,7 @@ void expect_agreement(Filigree::FormatList<Formats...>, const Problem<Scalar>& p
 
 template <class Scalar>
 void expect_agreement_on_all_matrices() {
-  if (!std::filesystem::is_directory(folder))
-    GTEST_SKIP() << "The folder of matrices, " << folder << ", does not exist.";
+  FILIGREE_SKIP_WITHOUT_MATRICES();
   std::map<std::string, int> accepted;
   std::map<std::string, int> refused;
   int real_matrices = 0;
@@ -122,9 +119,12 @@ void expect_agreement_on_all_matrices() {
     ++real_matrices;
     expect_agreement(Filigree::AllFormats(), Problem<Scalar>(crs), accepted, refused);
   }
-  EXPECT_GT(real_matrices, 100);
-  for (const auto& [name, count] : accepted)
-    EXPECT_GT(count, 10) << name << " was refused " << refused[name] << " times";
+  EXPECT_GT(real_matrices, 0);
+  // In a large collection there are matrices for each format.
+  if (real_matrices > 100) {
+    for (const auto& [name, count] : accepted)
+      EXPECT_GT(count, 10) << name << " was refused " << refused[name] << " times";
+  }
   // These formats need no padding.
   for (const char* name : {"crs", "crs_balanced", "coo", "jds", "hyb_least_bytes", "hec"})
     EXPECT_EQ(refused[name], 0) << name;

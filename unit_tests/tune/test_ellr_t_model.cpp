@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../support/errors.hpp"
+#include "../support/matrices.hpp"
 #include "filigree/io/matrix_market.hpp"
 #include "filigree/tune/ellr_t_model.hpp"
 
@@ -111,10 +112,9 @@ TEST(EllrTModel, SectorsOfAKnownMatrix) {
     }
 }
 
-TEST(EllrTModel, PicksTheLaunchesOfThePaper) {
+TEST(EllrTModelCollection, PicksTheLaunchesOfThePaper) {
+  FILIGREE_SKIP_WITHOUT_MATRICES();
   using Crs = KokkosSparse::CrsMatrix<double, int, Kokkos::DefaultHostExecutionSpace::device_type, void, int>;
-  const std::filesystem::path folder = FILIGREE_MATRIX_DIR;
-  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "there is no folder " << folder;
   struct Pick {
     const char* matrix;
     int lanes_per_row;
@@ -126,7 +126,7 @@ TEST(EllrTModel, PicksTheLaunchesOfThePaper) {
   for (const Pick& paper : {Pick{"qh1484", 4, true}, Pick{"rbs480a", 8, true}, Pick{"mhd3200a", 8, true},
                             Pick{"e20r4000", 8, true}, Pick{"dw2048", 2, false}, Pick{"gemat12", 2, false},
                             Pick{"dw8192", 1, false}, Pick{"bcsstk24", 4, false}}) {
-    const std::filesystem::path file = folder / (std::string(paper.matrix) + ".mtx.gz");
+    const std::filesystem::path file = FiligreeTest::matrix_folder / (std::string(paper.matrix) + ".mtx.gz");
     if (!std::filesystem::exists(file)) continue;
     const Lengths lengths = Filigree::row_lengths(Filigree::read_matrix_market<Crs>(file.string()));
     const EllrTLaunch pick = Filigree::pick_ellr_t(EllrTModel::half_warps, lengths, gtx_285());
