@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <filigree/grid/stencil_problem.hpp>
+
+#include "../support/host_matrix.hpp"
+#include "causes.hpp"
+
+namespace FiligreeTest {
+
+Causes causes_of_grids() {
+  using namespace Filigree;
+  using Cells = std::array<std::int64_t, 3>;
+  constexpr int lowest = std::numeric_limits<int>::lowest();
+  const auto problem = [](const Cells& cells, const Stencil& stencil, int dof = 1,
+                          const Boundaries& boundaries = {}) {
+    return [=]() { StencilProblem<>(cells, stencil, dof, boundaries); };
+  };
+  const auto five = Stencil::five_point();
+  const std::int64_t large = std::int64_t(1) << 31;
+  return {
+      {"stencil-box", []() { Stencil::box(4); }},
+      {"stencil-box", []() { Stencil::box(2, -1); }},
+      {"stencil-box-points", []() { Stencil::box(3, 1000); }},
+      {"grid-cells", problem({4, 0, 1}, five)},
+      {"grid-dof", problem({4, 4, 1}, five, 0)},
+      {"grid-rule", problem({4, 4, 1}, five, 1, {Boundary{static_cast<BoundaryRule>(9)}, {}, {}})},
+      {"grid-wrap", problem({2, 4, 1}, five, 1, {Boundary::wrap(), {}, {}})},
+      {"grid-point-twice", problem({4, 4, 1}, Stencil{{{0, 0, 0}, {1, -1, 0}, {1, -1, 0}}})},
+      {"grid-point-distance", problem({4, 4, 1}, Stencil{{{0, lowest, 0}}})},
+      {"grid-points", []() { throw NotHere{"2^31 points take 26 GB"}; }},
+      {"grid-rows", problem({large, large, 2}, five)},
+      {"grid-entries", problem({large, large, 1}, five)},
+      {"grid-types",
+       [=]() {
+         StencilProblem<>({40000, 1, 1}, five, 1).crs<Crs<double, short>>();
+       }},
+      {"grid-types",
+       [=]() {
+         StencilProblem<>({4000, 4, 1}, five, 8).cds<CdsMatrix<double, int, Device, void, short>>();
+       }},
+      {"grid-bytes",
+       [=]() {
+         StencilProblem<>({large, large / 4, 1}, Stencil{{{0, 0, 0}}}, 1)
+             .right_hand_side<Kokkos::View<double*, Device>>();
+       }},
+  };
+}
+
+}  // namespace FiligreeTest
