@@ -5,9 +5,9 @@
 #include <KokkosBlas1_axpby.hpp>
 #include <KokkosBlas1_dot.hpp>
 
-/// Solves A x = b with BiCGStab (van der Vorst 1992) for a matrix that need not be symmetric. x holds the first guess
-/// and the result. Returns the number of iterations, each of two products, after which the norm of the residual is
-/// `tolerance` times that of b.
+/// Solves A x = b with BiCGStab (van der Vorst 1992) for a matrix that need not be symmetric. x holds the
+/// first guess and the result. Returns the number of iterations, each of two products, after which the norm
+/// of the residual is `tolerance` times that of b.
 template <class Matrix, class Vector>
 int bicgstab(const Matrix& A, const Vector& b, const Vector& x, double tolerance, int max_iterations) {
   const std::size_t n = b.extent(0);

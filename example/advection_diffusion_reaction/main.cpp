@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Four species react, diffuse and are carried along in a box. Each implicit time step solves a linear system whose matrix
-// is assembled on the device, straight into Column Diagonal Storage. At the end a picture shows all species:
+// Four species react, diffuse and are carried along in a box. Each implicit time step solves a linear system
+// whose matrix is assembled on the device, straight into Column Diagonal Storage. At the end a picture shows
+// all species:
 //
 //     advection_diffusion_reaction [cells in x and y] [time steps]
 #include <filigree/grid/stencil_problem.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
+#include <vector>
 
 #include "bicgstab.hpp"
 #include "picture.hpp"
@@ -43,8 +46,9 @@ std::vector<double> means(const Vector& u) {
   return result;
 }
 
-/// The means after one more step. Transport does not change them, so that they follow the inflow and the reactions:
-/// (1 - dt * reaction) new = old + dt * inflow, where each species depends only on those before it.
+/// The means after one more step. Transport does not change them, so that they follow the inflow and the
+/// reactions: (1 - dt * reaction) new = old + dt * inflow, where each species depends only on those before
+/// it.
 std::vector<double> exact_step(const Transport& box, const std::vector<double>& old,
                                const std::vector<double>& inflow) {
   std::vector<double> result(old);
@@ -71,8 +75,14 @@ std::vector<std::vector<double>> middle_layer(const Transport& box, const Vector
 
 int main(int argc, char* argv[]) {
   Kokkos::ScopeGuard kokkos(argc, argv);
+  std::cout.precision(4);
   const int cells = argc > 1 ? std::atoi(argv[1]) : 64;
   const int steps = argc > 2 ? std::atoi(argv[2]) : 40;
+  if (cells < 2 || cells > 8000 || steps < 1) {
+    std::cerr
+        << "usage: advection_diffusion_reaction [cells in x and y, 2 to 8000] [time steps, 1 or more]\n";
+    return EXIT_FAILURE;
+  }
   const Transport box{cells, cells, 4, 0.05};
 
   // Points outside of the box are left out in x and y, which makes walls. The box is periodic in z.
@@ -102,7 +112,7 @@ int main(int argc, char* argv[]) {
     error = std::max(error, std::abs(found[i] - exact[i]) / exact[i]);
   }
   std::cout << "largest relative error " << error << '\n';
-  write_picture("species.ppm", middle_layer(box, u), box.nx, box.ny, 256 / box.nx > 0 ? 256 / box.nx : 1);
+  write_picture("species.ppm", middle_layer(box, u), box.nx, box.ny, std::max(1, 256 / box.nx));
   std::cout << "species.ppm shows the middle layer, one species beside the other\n";
   return error < 1e-8 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

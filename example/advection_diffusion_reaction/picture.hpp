@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-/// Writes fields of width x height numbers side by side as a picture (portable pixmap, binary), from dark blue for 0 to
-/// yellow for the largest number of each field. The number at (x, y) of a field is fields[field][y * width + x]; y = 0
-/// is the lower edge. Each cell has `scale` x `scale` pixels.
+/// Writes fields of width x height numbers side by side as a picture (portable pixmap, binary), from dark
+/// blue for 0 to yellow for the largest number of each field. The number at (x, y) of a field is
+/// fields[field][y * width + x]; y = 0 is the lower edge. Each cell has `scale` x `scale` pixels.
 inline void write_picture(const std::string& path, const std::vector<std::vector<double>>& fields, int width,
                           int height, int scale) {
   const double colours[4][3] = {{20, 20, 90}, {30, 130, 140}, {120, 200, 80}, {255, 235, 60}};

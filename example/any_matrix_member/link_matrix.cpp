@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The only file that compiles the conversions and products of all formats. It takes the time that they take, so it
-// does nothing else.
+// The only file that compiles the conversions and products of all formats. It takes the time that they take,
+// so it does nothing else.
 #include "link_matrix.hpp"
 
 #include <filigree/tune/optimize.hpp>

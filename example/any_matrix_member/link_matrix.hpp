@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A class with an AnyMatrix as a member. This header names the type but calls no template of Filigree, so that files
-// which include it compile in seconds. Only link_matrix.cpp compiles the products of all formats.
+// A class with an AnyMatrix as a member. This header names the type but calls no template of Filigree, so
+// that files which include it compile in seconds. Only link_matrix.cpp compiles the products of all formats.
 #pragma once
 
 #include <filigree/tune/any_matrix.hpp>
@@ -16,8 +16,10 @@ using Vector = Kokkos::View<double*, Device>;
 /// The links between the pages of a small web. Copies share the matrix.
 class LinkMatrix {
  public:
-  /// @param crs       the entry in row i and column j is the probability that a reader of page j goes on to page i
-  /// @param products  how many products the application plans, by which optimize() weighs the time of a conversion
+  /// @param crs       the entry in row i and column j is the probability that a reader of page j goes on to
+  /// page i
+  /// @param products  how many products the application plans, by which optimize() weighs the time of a
+  /// conversion
   LinkMatrix(const Crs& crs, double products);
 
   /// y = alpha A x + beta y on the given instance, which does not wait.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Ranks the pages of a small web by the method of PageRank: a reader follows a link with probability 0.85, else goes to
-// any page. Then the links to page 1 become more popular, and the pages are ranked again.
+// Ranks the pages of a small web by the method of PageRank: a reader follows a link with probability 0.85,
+// else goes to any page. Then the links to page 1 become more popular, and the pages are ranked again.
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
@@ -12,8 +12,8 @@
 
 using HostVector = Kokkos::View<double*, Kokkos::HostSpace>;
 
-/// Page j links to page j / 2, to one of the pages 0 to 9, and to another page. A link to page 1 has `weight`, every
-/// other one has weight 1. Values are weights divided by the sum of the weights of page j.
+/// Page j links to page j / 2, to one of the pages 0 to 9, and to another page. A link to page 1 has
+/// `weight`, every other one has weight 1. Values are weights divided by the sum of the weights of page j.
 Crs make_web(int pages, double weight) {
   std::vector<std::vector<int>> sources(static_cast<std::size_t>(pages));
   std::vector<double> sums(static_cast<std::size_t>(pages));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Chooses a format for the matrix of a Matrix Market file, in four steps: predict, optimize, explain, measure.
+// Chooses a format for the matrix of a Matrix Market file, in four steps: predict, optimize, explain,
+// measure.
 //
 //     choose_format [matrix.mtx | matrix.mtx.gz] [planned products]
 #include <Filigree.hpp>
@@ -18,7 +19,8 @@ using Device = ExecutionSpace::device_type;
 using Crs = KokkosSparse::CrsMatrix<double, int, Device, void, int>;
 using Vector = Kokkos::View<double*, Device>;
 
-/// Writes the matrix of a 3-D grid with four unknowns per cell to the working directory. Returns the name of the file.
+/// Writes the matrix of a 3-D grid with four unknowns per cell to the working directory. Returns the name of
+/// the file.
 std::string write_sample() {
   const Filigree::StencilProblem<> problem({20, 20, 20}, Filigree::Stencil::seven_point(), 4);
   Filigree::write_matrix_market("sample.mtx.gz", problem.crs<Crs>());
@@ -51,16 +53,17 @@ int choose(const std::string& path, double products) {
   const Crs crs = Filigree::read_matrix_market<Crs>(path);
   std::cout << path << ": " << crs.numRows() << " x " << crs.numCols() << ", " << crs.nnz() << " entries\n";
 
-  // 1. Predict: statistics of the matrix, and what follows from them for each format. Nothing is converted. (On a GPU
-  // for which there is no model, all formats are converted and timed instead.)
+  // 1. Predict: statistics of the matrix, and what follows from them for each format. Nothing is converted.
+  // (On a GPU for which there is no model, all formats are converted and timed instead.)
   Filigree::OptimizeOptions options;
   options.products = products;
   const Filigree::Selection selection = Filigree::predict_formats(crs, options);
   std::cout << "predicted: " << selection.picked << ", "
             << selection.pick().prediction.storage_bytes / selection.crs_bytes << " times the bytes of CRS\n";
 
-  // 2. Optimize: converts to the format with the least time for the conversion and all planned products. With time_best
-  // it first times the best three, which is worth its time on a host, where the model is less accurate.
+  // 2. Optimize: converts to the format with the least time for the conversion and all planned products. With
+  // time_best it first times the best three, which is worth its time on a host, where the model is less
+  // accurate.
   options.time_best = true;
   Kokkos::Timer timer;
   const auto A = Filigree::optimize(crs, options);

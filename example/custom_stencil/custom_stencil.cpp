@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A stencil of your own, with coefficients from a View, and what each boundary rule makes of it. The matrix is assembled
-// on the device from a stencil, a functor and a rule per axis.
+// A stencil of your own, with coefficients from a View, and what each boundary rule makes of it. The matrix
+// is assembled on the device from a stencil, a functor and a rule per axis.
 #include <filigree/convert.hpp>
 #include <filigree/grid/stencil_problem.hpp>
 #include <filigree/spmv.hpp>
@@ -51,8 +51,9 @@ void print_equation_of_cell_0(const Cds& A, const HostVector& b) {
   std::cout << " = f" << (b(0) < 0 ? " - " : " + ") << std::abs(b(0)) << '\n';
 }
 
-/// Assembles the plate with one rule for both axes and prints it. Returns the sum over all cells of the heat that leaves
-/// them if all cells and the surroundings have temperature 1: A times a vector of ones, minus the right-hand side.
+/// Assembles the plate with one rule for both axes and prints it. Returns the sum over all cells of the heat
+/// that leaves them if all cells and the surroundings have temperature 1: A times a vector of ones, minus the
+/// right-hand side.
 double show(const char* rule_name, const Vector& conductivity, const Filigree::Boundary& rule) {
   const Problem plate = make_plate(conductivity, rule, rule);
   const Cds A = plate.cds<Cds>();
@@ -84,7 +85,8 @@ int main(int argc, char* argv[]) {
   std::cout << "heat that leaves a plate of temperature 1: drop " << dropped << ", wrap " << wrapped
             << ", clamp " << clamped << ", constant " << known << '\n';
 
-  // The functor holds the View, not a copy. So an assembly after a change of the View has the new coefficients.
+  // The functor holds the View, not a copy. So an assembly after a change of the View has the new
+  // coefficients.
   const Problem plate =
       make_plate(conductivity, Filigree::Boundary::constant(0, 1), Filigree::Boundary::wrap());
   const Vector before = plate.right_hand_side<Vector>();
@@ -96,8 +98,8 @@ int main(int argc, char* argv[]) {
   const double old_heat = on_host(before)(corner), new_heat = on_host(after)(corner);
   std::cout << "heat from the right edge into cell " << corner << ": " << old_heat
             << ", with twice the conductivity " << new_heat << '\n';
-  // 34 points lie beyond the edge. They belong to 15 cells of conductivity 1 and 19 of conductivity 3, if a cell counts
-  // once per point. A plate that is surrounded by nothing (drop) loses 15 * 1 + 19 * 3.
+  // 34 points lie beyond the edge. They belong to 15 cells of conductivity 1 and 19 of conductivity 3, if a
+  // cell counts once per point. A plate that is surrounded by nothing (drop) loses 15 * 1 + 19 * 3.
   const bool is_right =
       wrapped < 1e-12 && clamped < 1e-12 && known < 1e-12 && std::abs(new_heat - 2 * old_heat) < 1e-12;
   return is_right && std::abs(dropped - 72) < 1e-12 ? EXIT_SUCCESS : EXIT_FAILURE;

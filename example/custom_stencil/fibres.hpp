@@ -5,9 +5,9 @@
 
 #include <cstdint>
 
-/// Coefficients of a plate of wood, for Filigree::StencilProblem: heat flows between a cell and its neighbours in x and
-/// y, and twice as easily along the fibres, which run along the diagonals. Each cell has its own conductivity, in a
-/// View. The matrix is (heat that leaves the cell) - (heat that arrives).
+/// Coefficients of a plate of wood, for Filigree::StencilProblem: heat flows between a cell and its
+/// neighbours in x and y, and twice as easily along the fibres, which run along the diagonals. Each cell has
+/// its own conductivity, in a View. The matrix is (heat that leaves the cell) - (heat that arrives).
 template <class Device>
 struct Fibres {
   Kokkos::View<const double*, Device>
@@ -18,8 +18,8 @@ struct Fibres {
   static constexpr int neighbour_count = 6;
   int neighbours[neighbour_count][2] = {{-1, -1}, {0, -1}, {-1, 0}, {1, 0}, {0, 1}, {1, 1}};
 
-  /// The conductance between two cells: the harmonic mean of their conductivities, twice as large along a fibre. Beyond
-  /// the edge (to is -1) it is the conductivity of the cell, for all points alike.
+  /// The conductance between two cells: the harmonic mean of their conductivities, twice as large along a
+  /// fibre. Beyond the edge (to is -1) it is the conductivity of the cell, for all points alike.
   KOKKOS_INLINE_FUNCTION double conductance(std::int64_t from, std::int64_t to, bool along_fibre) const {
     const double a = conductivity(from);
     if (to < 0) return a;
@@ -40,8 +40,8 @@ struct Fibres {
     return x < 0 || x >= nx || y < 0 || y >= ny ? -1 : y * nx + x;
   }
 
-  /// The coefficient of `neighbour` in the equation of `cell`. StencilProblem passes -1 for a point beyond the edge if the
-  /// rule of the edge is clamp or constant. With one unknown per cell, i and j are 0.
+  /// The coefficient of `neighbour` in the equation of `cell`. StencilProblem passes -1 for a point beyond
+  /// the edge if the rule of the edge is clamp or constant. With one unknown per cell, i and j are 0.
   KOKKOS_INLINE_FUNCTION double operator()(std::int64_t cell, std::int64_t neighbour, int, int) const {
     const int x = static_cast<int>(cell % nx), y = static_cast<int>(cell / nx);
     if (neighbour == cell) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// An application that used KokkosSparse::spmv, and what changes if it uses Filigree. It heats a cube of metal: in each
-// time step it fills a CRS matrix with new values and solves a linear system with conjugate gradients. It runs once with
-// each of the two libraries, compares the results, and prints the time steps after which the conversion has paid off:
+// An application that used KokkosSparse::spmv, and what changes if it uses Filigree. It heats a cube of
+// metal: in each time step it fills a CRS matrix with new values and solves a linear system with conjugate
+// gradients. It runs once with each of the two libraries, compares the results, and prints the time steps
+// after which the conversion has paid off:
 //
 //     drop_in [cells per axis] [time steps]
 #include <Filigree.hpp>
@@ -16,8 +17,8 @@
 
 #include "heat_problem.hpp"
 
-/// Conjugate gradients. multiply(p, Ap) must compute Ap = A p. x holds the first guess and the result. Returns the
-/// number of iterations after which the norm of the residual is 1e-10 times that of b.
+/// Conjugate gradients. multiply(p, Ap) must compute Ap = A p. x holds the first guess and the result.
+/// Returns the number of iterations after which the norm of the residual is 1e-10 times that of b.
 template <class Multiply>
 int solve(const Multiply& multiply, const Vector& b, const Vector& x) {
   Vector r("r", b.extent(0)), p("p", b.extent(0)), Ap("Ap", b.extent(0));
@@ -47,7 +48,8 @@ struct Run {
   double seconds = 0;
 };
 
-/// The time loop of the application. new_values() is called when the CRS matrix has the values of the next step.
+/// The time loop of the application. new_values() is called when the CRS matrix has the values of the next
+/// step.
 template <class NewValues, class Multiply>
 Run simulate(const HeatProblem& problem, int steps, const NewValues& new_values, const Multiply& multiply) {
   Run run;
@@ -71,6 +73,10 @@ int main(int argc, char* argv[]) {
   std::cout.precision(4);
   const int cells = argc > 1 ? std::atoi(argv[1]) : 40;
   const int steps = argc > 2 ? std::atoi(argv[2]) : 5;
+  if (cells < 2 || cells > 600 || steps < 1) {
+    std::cerr << "usage: drop_in [cells per axis, 2 to 600] [time steps, 1 or more]\n";
+    return EXIT_FAILURE;
+  }
   const HeatProblem problem(cells);
   const Crs& crs = problem.matrix;
   std::cout << crs.numRows() << " cells, " << crs.nnz() << " entries, " << steps << " time steps\n";

@@ -23,8 +23,9 @@ Kokkos::View<T*, Device> on_device(const std::vector<T>& from) {
   return to;
 }
 
-/// Heat flows between the cells of a cube, and none leaves it. The conductivity grows with the temperature, so that
-/// each time step has another matrix. The matrix is symmetric and positive definite, with rows that add up to 1.
+/// Heat flows between the cells of a cube, and none leaves it. The conductivity grows with the temperature,
+/// so that each time step has another matrix. The matrix is symmetric and positive definite, with rows that
+/// add up to 1.
 struct HeatProblem {
   Crs matrix;
   int cells;  ///< per axis

@@ -14,9 +14,9 @@ namespace kernels = KokkosSparse;
 namespace kernels = KokkosSparse::Experimental;
 #endif
 
-/// The incomplete factors L U of a CRS matrix with sorted rows, with the fill of ILU(0), by Kokkos Kernels: L and U have
-/// entries only in positions of the matrix. apply() solves L U z = r. The factors of a symmetric matrix give a symmetric
-/// preconditioner.
+/// The incomplete factors L U of a CRS matrix with sorted rows, with the fill of ILU(0), by Kokkos Kernels: L
+/// and U have entries only in positions of the matrix. apply() solves L U z = r. The factors of a symmetric
+/// matrix give a symmetric preconditioner.
 class IncompleteLU {
   using Memory = Device::memory_space;
   using Handle =

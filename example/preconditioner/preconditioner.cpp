@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Solves the pressure equation of a reservoir with conjugate gradients: the product by HEC, the preconditioner by the
-// incomplete factors of Kokkos Kernels. HEC keeps the rows in their order, so that product and preconditioner use the
-// same vectors.
+// Solves the pressure equation of a reservoir with conjugate gradients: the product by HEC, the
+// preconditioner by the incomplete factors of Kokkos Kernels. HEC keeps the rows in their order, so that
+// product and preconditioner use the same vectors.
+//
+//     preconditioner [cells per axis]
 #include <filigree/convert.hpp>
 #include <filigree/spmv.hpp>
 #include <KokkosBlas1_axpby.hpp>
@@ -14,8 +16,9 @@
 
 #include "incomplete_lu.hpp"
 
-/// Preconditioned conjugate gradients. precondition(r, z) must compute z = M^-1 r. x holds the first guess and the
-/// result. Returns the number of iterations after which the norm of the residual is 1e-10 times that of b.
+/// Preconditioned conjugate gradients. precondition(r, z) must compute z = M^-1 r. x holds the first guess
+/// and the result. Returns the number of iterations after which the norm of the residual is 1e-10 times that
+/// of b.
 template <class Matrix, class Precondition>
 int solve(const Matrix& A, const Precondition& precondition, const Vector& b, const Vector& x) {
   Vector r("r", b.extent(0)), z("z", b.extent(0)), p("p", b.extent(0)), Ap("Ap", b.extent(0));
@@ -57,7 +60,12 @@ bool report(const char* name, const Matrix& A, const Precondition& precondition,
 int main(int argc, char* argv[]) {
   Kokkos::ScopeGuard kokkos(argc, argv);
   std::cout.precision(3);
-  const Crs crs = make_reservoir(argc > 1 ? std::atoi(argv[1]) : 24);
+  const int cells = argc > 1 ? std::atoi(argv[1]) : 24;
+  if (cells < 4 || cells > 300) {
+    std::cerr << "usage: preconditioner [cells per axis, 4 to 300]\n";
+    return EXIT_FAILURE;
+  }
+  const Crs crs = make_reservoir(cells);
   const auto A = Filigree::convert<Filigree::HecMatrix>(crs);
   std::cout << A.numRows() << " unknowns, " << A.nnz() << " entries; HEC: width " << A.width() << ", "
             << A.excess_values.extent(0) << " excess entries in " << A.excess_rows.extent(0) << " rows\n";

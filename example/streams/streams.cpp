@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Several products of one matrix at once, on several instances of the execution space. On a GPU each instance is a
-// stream. A product of a small matrix uses only a part of a GPU, so that products on several streams overlap.
+// Several products of one matrix at once, on several instances of the execution space. On a GPU each instance
+// is a stream. A product of a small matrix uses only a part of a GPU, so that products on several streams
+// overlap.
 //
 //     streams [cells per axis] [number of products]
 #include <filigree/convert.hpp>
@@ -56,7 +57,12 @@ int count_differences(const Vector& a, const Vector& b) {
 int main(int argc, char* argv[]) {
   Kokkos::ScopeGuard kokkos(argc, argv);
   const int cells = argc > 1 ? std::atoi(argv[1]) : 20;
-  const std::size_t products = argc > 2 ? static_cast<std::size_t>(std::atoi(argv[2])) : 64;
+  const int count = argc > 2 ? std::atoi(argv[2]) : 64;
+  if (cells < 2 || cells > 400 || count < 1) {
+    std::cerr << "usage: streams [cells per axis, 2 to 400] [number of products, 1 or more]\n";
+    return EXIT_FAILURE;
+  }
+  const auto products = static_cast<std::size_t>(count);
   const Filigree::StencilProblem<> problem({cells, cells, cells}, Filigree::Stencil::seven_point(), 2);
   const Sell A = Filigree::convert<Filigree::SellMatrix>(problem.crs<Crs>());
   std::cout << A.numRows() << " rows, " << A.nnz() << " entries, " << products << " products\n";
