@@ -16,10 +16,8 @@ using Vector = Kokkos::View<double*, Device>;
 /// The links between the pages of a small web. Copies share the matrix.
 class LinkMatrix {
  public:
-  /// @param crs       the entry in row i and column j is the probability that a reader of page j goes on to
-  /// page i
-  /// @param products  how many products the application plans, by which optimize() weighs the time of a
-  /// conversion
+  /// @param crs       row i, column j: the probability that a reader of page j goes on to page i
+  /// @param products  the planned products, by which optimize() weighs the time of a conversion
   LinkMatrix(const Crs& crs, double products);
 
   /// y = alpha A x + beta y on the given instance, which does not wait.

@@ -22,9 +22,9 @@ Kokkos::View<T*, Device> on_device(const std::vector<T>& from) {
 }
 
 /// The pressure equation of a reservoir: n x n x n cells of layers with very different permeabilities, and
-/// horizontal wells. A well is one more unknown, which is coupled with the n cells of a line. So almost all
-/// rows have up to seven entries, and those of the wells n + 1. The matrix is symmetric and positive
-/// definite, and its rows are sorted.
+/// horizontal wells. A well is one more unknown, which is coupled with the n cells of a line. The row of a
+/// cell has up to seven entries, and one more beside a well. The row of a well has n + 1. The matrix is
+/// symmetric and positive definite, and its rows are sorted.
 inline Crs make_reservoir(int n) {
   const int cells = n * n * n, wells = n / 4 * (n / 4), rows = cells + wells;
   std::vector<std::map<int, double>> matrix(static_cast<std::size_t>(rows));
