@@ -16,7 +16,7 @@ namespace FiligreePerf {
 
 /// Each product has at least this many samples, also if one of them takes longer than the time that Google
 /// Benchmark plans for all.
-constexpr std::size_t least_samples = 15;
+constexpr std::size_t least_samples = 25;
 
 /// A sample lasts at least this long, because a clock has ticks: a shorter product is repeated in it.
 constexpr double least_sample_seconds = 20e-6;
