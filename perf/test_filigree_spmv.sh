@@ -6,6 +6,11 @@ tool=$1
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() { echo "test_filigree_spmv: $*" >&2; exit 1; }
+# The last line of a file is the recommendation.
+recommends() {
+  tail -n 1 "$1" | grep -Eq "^(use ${2:-[a-z0-9_]+}: [0-9.]+ times as fast as|stay with) Kokkos Kernels' CRS" ||
+    fail "the last line is: $(tail -n 1 "$1")"
+}
 
 for scalar in float double complex_float complex_double; do
   "$tool" --grid=6x5x4 --stencil=7pt --dof=3 --scalar=$scalar --benchmark_min_time=0.001 \
@@ -14,12 +19,36 @@ for scalar in float double complex_float complex_double; do
     grep -q "\"name\": \"spmv/$format/$scalar/7pt_6x5x4_dof3/manual_time\"" "$work/$scalar.json" ||
       fail "no benchmark of $format in $scalar"
   done
-  for counter in storage_MB GFLOPs GBps fraction_of_read speedup_vs_kokkos_kernels max_rel_error \
-    conversion_in_products; do
+  grep -q "\"name\": \"spmv/kokkos_kernels/$scalar/7pt_6x5x4_dof3/manual_time\"" "$work/$scalar.json" ||
+    fail "no benchmark of Kokkos Kernels in $scalar"
+  for counter in storage_MB GFLOPs GBps fraction_of_read fits_cache lower_quartile_ms median_ms upper_quartile_ms \
+    speedup_vs_kokkos_kernels speedup_lower_quartile speedup_upper_quartile pairs noise max_rel_error conversion_ms \
+    conversion_in_products refill_ms refill_in_products break_even_products; do
     grep -q "\"$counter\"" "$work/$scalar.json" || fail "no counter $counter"
   done
-  tail -n 1 "$work/out" | grep -Eq '^use [a-z_]+$' || fail "the last line is: $(tail -n 1 "$work/out")"
+  grep -Eq '"entries": "6228"' "$work/$scalar.json" || fail "the JSON has no number of entries"
+  for key in problem rows columns block_size crs_MB device backend host_threads read_bandwidth_GBps \
+    last_level_cache_MB filigree_version kokkos_version kokkos_kernels_version compiler; do
+    grep -Eq "\"$key\": \".+\"" "$work/$scalar.json" || fail "no $key in the context"
+  done
+  recommends "$work/out"
 done
+
+# The header, the row of Kokkos Kernels and the legend.
+"$tool" --grid=6x5x4 --format=cds --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
+grep -q '^7pt_6x5x4_dof1 in double: 120 rows, 120 columns, 692 entries; CRS takes ' "$work/out" || fail "no header"
+grep -Eq '^.+, backend .+, host threads [0-9]+; reads [0-9.]+ GB/s' "$work/out" || fail "no machine in the header"
+grep -Eq '^Filigree .+, Kokkos .+, Kokkos Kernels .+, ' "$work/out" || fail "no versions in the header"
+grep -Eq '^kokkos_kernels +[0-9.]+ +[0-9.]+ +[0-9.]+-[0-9.]+ ' "$work/out" || fail "no row of Kokkos Kernels"
+grep -q '^pays after   number of products' "$work/out" || fail "no legend"
+if ! grep -q 'of unknown size' "$work/out"; then
+  grep -Eq '^cds .* in cache ' "$work/out" || fail "a small matrix is not in the cache: $(cat "$work/out")"
+fi
+
+# Without arguments it prints its help and measures nothing.
+"$tool" > "$work/out"
+grep -q -- '--grid=XxYxZ' "$work/out" || fail "without arguments there is no help"
+if grep -q '^spmv/' "$work/out"; then fail "without arguments it measures"; fi
 
 # Each variant has its own name. --variants measures all, --format the named ones.
 "$tool" --grid=6x5x4 --dof=3 --variants --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
@@ -27,7 +56,7 @@ for format in sell sell_short jds_ell ellpack ellr_t8 crs_lanes32 hyb_least_byte
   grep -q "^spmv/$format/double/" "$work/out" || fail "--variants has no $format"
 done
 "$tool" --grid=6x5x4 --format=ellr_t4,sell_sorted --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
-[ "$(grep -c '^spmv/' "$work/out")" = 2 ] || fail "two names do not give two benchmarks"
+[ "$(grep -c '^spmv/' "$work/out")" = 3 ] || fail "two names do not give two benchmarks and that of Kokkos Kernels"
 
 # The name of a benchmark describes the grid.
 for grid in "--grid=40 3pt_40_dof1" "--grid=6x5 --stencil=9pt --dof=2 9pt_6x5_dof2" \
@@ -42,23 +71,33 @@ done
 { echo '%%MatrixMarket matrix coordinate real general'; echo '200 200 399'
   for i in $(seq 200); do echo "1 $i $i.5"; done
   for i in $(seq 2 200); do echo "$i $i 1"; done; } > "$work/arrow.mtx"
-"$tool" --matrix="$work/arrow.mtx" --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
-grep -Eq '^ell .*longest row has 200 entries' "$work/out" || fail "no reason for the refusal of ell"
+"$tool" --matrix="$work/arrow.mtx" --benchmark_min_time=0.001 --benchmark_out="$work/arrow.json" \
+  --benchmark_out_format=json > "$work/out" 2> "$work/err"
+grep -Eq '^ell is not measured: .*longest row has 200 entries' "$work/out" || fail "no reason for the refusal of ell"
+if grep -q '^spmv/ell/' "$work/out"; then fail "the refused format is among the benchmarks"; fi
+# Refused formats are in the JSON too, with the reason.
+grep -A 10 '"name": "spmv/ell/double/arrow"' "$work/arrow.json" | grep -q 'longest row has 200 entries' ||
+  fail "the JSON does not say why ell is refused"
 grep -q 'spmv/crs/double/arrow' "$work/out" || fail "no benchmark of crs for the file"
 
 # --format=auto measures the format that optimize() picks, with the other named formats or with all.
 "$tool" --grid=12x12 --dof=2 --format=auto,crs,cds --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
-[ "$(grep -c '^spmv/' "$work/out")" = 3 ] || fail "auto and two names do not give three benchmarks"
+[ "$(grep -c '^spmv/' "$work/out")" = 4 ] || fail "auto and two names do not give three benchmarks and that of Kokkos Kernels"
 grep -Eq '^auto picked [a-z0-9_]+: predicted [0-9.]+ ms, measured [0-9.]+ ms, [0-9.]+ of the best format.s speed$' \
   "$work/out" || fail "no line about the picked format: $(cat "$work/out")"
-grep -Eq '^use (crs|cds)$' "$work/out" || fail "the best format is none of the named formats"
+recommends "$work/out" "(crs|cds)"
 "$tool" --grid=12x12 --format=auto --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
 grep -q '^spmv/sell_sorted_short/' "$work/out" || fail "auto does not measure all variants"
 
 # With JSON on stdout the table goes to stderr.
 "$tool" --grid=8x8 --format=cds --benchmark_min_time=0.001 --benchmark_format=json > "$work/out" 2> "$work/err"
 tail -n 1 "$work/out" | grep -q '^}$' || fail "the table is on stdout, in the JSON"
-grep -q '^use cds$' "$work/err" || fail "no table on stderr"
+recommends "$work/err" cds
+
+# A filter that excludes Kokkos Kernels does not remove the comparison.
+"$tool" --grid=8x8 --format=cds,dia --benchmark_filter=dia --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
+grep -Eq '^kokkos_kernels +[0-9]' "$work/out" || fail "the filter removes the row of Kokkos Kernels"
+grep -q '^cds is not measured: --benchmark_filter excludes it' "$work/out" || fail "no message about the filter"
 
 # An unknown name is refused before a matrix is made. The message lists the known names.
 if "$tool" --grid=4000x4000x4000 --format=cds,unknown > "$work/out" 2> "$work/err"; then fail "unknown was accepted"; fi

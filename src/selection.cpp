@@ -15,57 +15,6 @@ const FormatPrediction& Selection::pick() const {
       "are refused; explain() then gives the reasons.");
 }
 
-std::string Selection::explain() const {
-  std::ostringstream out;
-  if (!has_model) out << "The byte model is not fitted to this device. All formats were timed instead.\n";
-  // Writes milliseconds in a column; "-" if the seconds are not known.
-  const auto write_ms = [&](int width, int digits, double seconds) {
-    if (std::isnan(seconds))
-      out << std::setw(width) << "-";
-    else
-      out << std::setprecision(digits) << std::setw(width) << 1e3 * seconds;
-  };
-  out << std::left << std::setw(28) << "format" << std::right << std::setw(12) << "stores MB" << std::setw(14)
-      << "predicted ms" << std::setw(15) << "conversion ms" << std::setw(12) << "all ms"
-      << (timed ? "   measured ms" : "") << '\n'
-      << std::fixed;
-  for (const FormatPrediction& one : formats) {
-    const std::string name = one.name + (one.block_size > 1 ? " b=" + std::to_string(one.block_size) : "");
-    out << std::left << std::setw(28) << name << std::right << std::setprecision(2) << std::setw(12)
-        << 1e-6 * one.prediction.storage_bytes;
-    write_ms(14, 4, one.prediction.seconds);
-    write_ms(15, 4,
-             one.measured_conversion_seconds > 0 ? one.measured_conversion_seconds
-                                                 : one.prediction.conversion_seconds);
-    write_ms(12, 2, one.total_seconds);
-    if (one.measured_seconds > 0) write_ms(14, 4, one.measured_seconds);
-    if (one.shares_crs) out << "  shares the CRS matrix";
-    if (one.copies_crs) out << "  copies the CRS matrix";
-    if (!one.refusal.empty()) out << "  " << one.refusal;
-    out << '\n';
-  }
-  if (picked.empty()) return out.str();
-  const FormatPrediction& best = pick();
-  const bool measured = best.measured_seconds > 0;
-  out << "Picked " << picked << ": ";
-  if (best.block_size > 1) out << "blocks of " << best.block_size << ", ";
-  if (std::isfinite(products))
-    out << "the conversion and " << std::defaultfloat << std::setprecision(6) << products << " products "
-        << (measured ? "took the least time of all timed formats, "
-                     : "are predicted to take the least time, ")
-        << std::fixed;
-  else
-    out << (measured ? "the fastest of all timed formats, " : "predicted to be the fastest format, ");
-  out << std::setprecision(4) << 1e3 * (measured ? best.measured_seconds : best.prediction.seconds)
-      << " ms per product.\n";
-  if (best.shares_crs) out << "It shares the CRS matrix, and refill() writes the new values there.\n";
-  if (best.copies_crs)
-    out << "It is a copy of the CRS matrix and takes " << std::setprecision(2)
-        << 1e-6 * best.prediction.storage_bytes
-        << " MB more. With options.share_crs it would share the CRS matrix.\n";
-  return out.str();
-}
-
 namespace Impl {
 
 void check_optimize_options(const OptimizeOptions& options, bool can_share) {

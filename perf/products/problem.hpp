@@ -56,7 +56,7 @@ class SpmvProblem {
     }
     Kokkos::deep_copy(x, host_x);
     make_reference(host_x);
-    KokkosSparse::spmv("N", one, crs, x, zero, y);
+    multiply_by_kokkos_kernels(crs);
     Kokkos::fence();
     m_kokkos_kernels = Kokkos::View<Scalar*, Kokkos::HostSpace>("FiligreePerf::kokkos_kernels", y.extent(0));
     Kokkos::deep_copy(m_kokkos_kernels, y);
@@ -85,11 +85,16 @@ class SpmvProblem {
     return largest;
   }
 
+  /// The product of Kokkos Kernels, without a handle, with the matrix of the problem or a copy of it.
+  void multiply_by_kokkos_kernels(const crs_type& matrix) const {
+    KokkosSparse::spmv("N", one, matrix, x, zero, y);
+  }
+
   /// Median seconds of Kokkos Kernels' product. Call it next to the measurement that it is compared with,
   /// because clock rates and the load of the machine change.
   double kokkos_kernels_seconds() const {
     return median_seconds(
-        execution_space(), [&]() { KokkosSparse::spmv("N", one, crs, x, zero, y); }, 0.1);
+        execution_space(), [&]() { multiply_by_kokkos_kernels(crs); }, 0.1);
   }
 
   // alpha and beta of all products.

@@ -11,11 +11,14 @@
 
 namespace {
 
-std::vector<FiligreePerf::Result> measure(const FiligreePerf::Options& options) {
-  if (options.scalar == "float") return FiligreePerf::measure<float>(options);
-  if (options.scalar == "double") return FiligreePerf::measure<double>(options);
-  if (options.scalar == "complex_float") return FiligreePerf::measure<Kokkos::complex<float>>(options);
-  return FiligreePerf::measure<Kokkos::complex<double>>(options);
+void measure(const FiligreePerf::Options& options, bool is_console) {
+  // With --benchmark_format=json or csv, stdout belongs to Google Benchmark and the table goes to stderr.
+  std::ostream& out = is_console ? std::cout : std::cerr;
+  if (options.scalar == "float") return FiligreePerf::measure<float>(options, is_console, out);
+  if (options.scalar == "double") return FiligreePerf::measure<double>(options, is_console, out);
+  if (options.scalar == "complex_float")
+    return FiligreePerf::measure<Kokkos::complex<float>>(options, is_console, out);
+  return FiligreePerf::measure<Kokkos::complex<double>>(options, is_console, out);
 }
 
 }  // namespace
@@ -28,8 +31,14 @@ int main(int argc, char** argv) {
       "Other flags go to Google Benchmark, such as --benchmark_out=FILE, and to Kokkos (--kokkos...).");
   app.allow_extras();
 
+  // Without arguments the program prints its help.
+  char help[] = "--help";
+  char* only_help[] = {argv[0], help, nullptr};
+  if (argc < 2) {
+    argc = 2;
+    argv = only_help;
+  }
   return FiligreePerf::run_program(app, argc, argv, [&](int& count, char** arguments) {
-    // With --benchmark_format=json or csv, stdout belongs to Google Benchmark and the table goes to stderr.
     bool is_console = true;
     for (int i = 1; i < count; ++i) {
       const std::string flag = arguments[i];
@@ -37,8 +46,7 @@ int main(int argc, char** argv) {
     }
     benchmark::Initialize(&count, arguments);
     if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 1;
-    const auto results = measure(options);
-    FiligreePerf::print_table(is_console ? std::cout : std::cerr, results);
+    measure(options, is_console);
     return 0;
   });
 }

@@ -2,42 +2,219 @@
 #include "spmv/report.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iomanip>
+#include <sstream>
 
 namespace FiligreePerf {
+namespace {
 
-void print_table(std::ostream& out, std::vector<Result> results) {
-  const auto timed = [](const Result& result) { return result.seconds > 0; };
-  std::stable_sort(results.begin(), results.end(), [&](const Result& a, const Result& b) {
-    return timed(a) && (!timed(b) || a.seconds < b.seconds);
-  });
-  out << std::left << std::setw(28) << "format" << std::right << std::setw(12) << "time ms" << std::setw(10)
-      << "GFLOP/s" << std::setw(10) << "GB/s" << std::setw(10) << "of read" << std::setw(10) << "vs KK"
-      << std::setw(12) << "storage MB" << std::setw(12) << "conversion" << std::setw(12) << "refill"
-      << std::setw(12) << "error" << '\n';
-  for (const Result& result : results) {
-    out << std::left << std::setw(28) << result.format << std::right << std::fixed;
-    if (timed(result))
-      out << std::setw(12) << std::setprecision(4) << 1e3 * result.seconds << std::setprecision(2)
-          << std::setw(10) << result.GFLOPs << std::setw(10) << result.GBps << std::setw(10)
-          << result.fraction_of_read << std::setw(10) << result.speedup_vs_kokkos_kernels << std::setw(12)
-          << result.storage_MB << std::setw(12) << result.conversion_in_products << std::setw(12)
-          << result.refill_in_products << std::scientific << std::setprecision(1) << std::setw(12)
-          << result.max_rel_error << '\n';
-    else
-      out << "  " << (result.refusal.empty() ? "not timed" : result.refusal) << '\n';
+std::string number(const char* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof(text), format, value);
+  return text;
+}
+
+/// A column of the table: two lines of header, and the text of a result. `group` makes the first line.
+struct Column {
+  int width;
+  const char* title;
+  const char* unit;
+  std::string (*text)(const Report&, const Result&);
+};
+
+bool is_reference(const Result& result) {
+  return result.format == reference_name;
+}
+
+/// "-" for products of other libraries, which are not converted from CRS here, and for the reference.
+std::string conversion_text(const Result& result, const char* format, double value) {
+  return result.is_peer || is_reference(result) ? "-" : number(format, value);
+}
+
+std::string fraction_text(const Report& report, const Result& result) {
+  if (result.fits_cache) return "in cache";
+  const double fraction = result.bytes / result.seconds() / report.read_bandwidth;
+  // Above 1 caches must have helped. If their size is not known, the fraction says nothing.
+  if (report.machine.cache_bytes == 0 && fraction > 1) return "in cache?";
+  return number("%.2f", fraction);
+}
+
+const Column columns[] = {
+    {10, "product", "ms", [](const Report&, const Result& r) { return number("%.4f", 1e3 * r.seconds()); }},
+    {10, "speed-up", "over CRS",
+     [](const Report&, const Result& r) { return number("%.2f", r.contender().speed_up.median); }},
+    {12, "quartiles", "",
+     [](const Report&, const Result& r) {
+       const SpeedUp found = r.contender().speed_up;
+       return number("%.2f", found.lower_quartile) + "-" + number("%.2f", found.upper_quartile);
+     }},
+    {9, "speed", "GFLOP/s",
+     [](const Report& report, const Result& r) {
+       return number("%.2f",
+                     1e-9 * report.operations_per_entry * static_cast<double>(report.entries) / r.seconds());
+     }},
+    {9, "memory", "GB/s",
+     [](const Report&, const Result& r) { return number("%.2f", 1e-9 * r.bytes / r.seconds()); }},
+    {10, "of read", "bandwidth", fraction_text},
+    {10, "storage", "MB",
+     [](const Report&, const Result& r) { return number("%.3f", 1e-6 * r.storage_bytes); }},
+    {12, "conversion", "ms",
+     [](const Report&, const Result& r) { return conversion_text(r, "%.3f", 1e3 * r.conversion_seconds); }},
+    {9, "", "products",
+     [](const Report&, const Result& r) {
+       return conversion_text(r, "%.1f", r.in_products(r.conversion_seconds));
+     }},
+    {10, "refill", "ms",
+     [](const Report&, const Result& r) { return conversion_text(r, "%.3f", 1e3 * r.refill_seconds); }},
+    {9, "", "products",
+     [](const Report&, const Result& r) {
+       return conversion_text(r, "%.1f", r.in_products(r.refill_seconds));
+     }},
+    {11, "pays after", "products",
+     [](const Report& report, const Result& r) {
+       const Contender one = r.contender();
+       if (!wins(one, report.noise())) return std::string("-");
+       return conversion_text(r, "%.0f", break_even_products(one));
+     }},
+    {9, "error", "", [](const Report&, const Result& r) { return number("%.1e", r.max_rel_error); }}};
+
+constexpr const char* legend =
+    "\n"
+    "product      median time of y = A*x\n"
+    "speed-up     time of Kokkos Kernels' CRS divided by that of the format. The two are timed in turns:\n"
+    "             median and quartiles of the ratios of all pairs\n"
+    "of read      bytes per second as a fraction of the read bandwidth; \"in cache\" if the matrix, x and y\n"
+    "             fit into the last-level cache\n"
+    "conversion   from CRS, with the checks of the input; refill: new values for the same pattern; both "
+    "also\n"
+    "             in products of Kokkos Kernels' CRS\n"
+    "pays after   number of products that save the time of the conversion; \"-\" if the format is not faster "
+    "by\n"
+    "             more than the noise\n"
+    "error        largest error of y, relative to the sum of magnitudes in its row\n";
+
+void print_header(std::ostream& out, const Report& report) {
+  const auto megabytes = [](double bytes) { return number("%.2f", 1e-6 * bytes) + " MB"; };
+  out << report.problem << " in " << report.scalar << ": " << report.rows << " rows, " << report.columns
+      << " columns, " << report.entries << " entries; CRS takes " << megabytes(report.crs_bytes) << '\n'
+      << report.machine.device << ", backend " << report.machine.backend << ", host threads "
+      << report.machine.threads << "; reads " << number("%.1f", 1e-9 * report.read_bandwidth)
+      << " GB/s (measured); last-level cache "
+      << (report.machine.cache_bytes > 0 ? megabytes(report.machine.cache_bytes) : "of unknown size") << '\n';
+  const char* names[] = {"Filigree ", "Kokkos ", "Kokkos Kernels ", "", "CUDA "};
+  std::size_t at = 0;
+  for (const auto& [key, version] : versions()) {
+    out << (at == 0 ? "" : ", ") << names[at] << version;
+    ++at;
   }
-  const auto best = std::find_if(results.begin(), results.end(), [&](const Result& result) {
-    return timed(result) && !result.is_peer && result.picked.empty();
-  });
-  if (best == results.end()) return;
-  out << "use " << best->format << std::endl;
+  out << "\n\n";
+}
+
+void print_table(std::ostream& out, const Report& report, const std::vector<const Result*>& rows) {
+  std::size_t width = 6;
+  for (const Result* row : rows)
+    width = std::max(width, row->format.size());
+  const auto first = [&](const std::string& text) -> std::ostream& {
+    return out << std::left << std::setw(static_cast<int>(width)) << text << std::right;
+  };
+  first("format");
+  for (const Column& column : columns)
+    out << std::setw(column.width) << column.title;
+  first("\n");
+  out << ' ';
+  for (const Column& column : columns)
+    out << std::setw(column.width) << column.unit;
+  out << '\n';
+  for (const Result* row : rows) {
+    first(row->format);
+    for (const Column& column : columns)
+      out << std::setw(column.width) << column.text(report, *row);
+    out << '\n';
+  }
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, double>> Report::counters(const Result& result) const {
+  const Contender one = result.contender();
+  const double seconds = one.seconds;
+  const double products = break_even_products(one);
+  return {{"storage_MB", 1e-6 * result.storage_bytes},
+          {"GFLOPs", 1e-9 * operations_per_entry * static_cast<double>(entries) / seconds},
+          {"GBps", 1e-9 * result.bytes / seconds},
+          {"fraction_of_read", result.bytes / seconds / read_bandwidth},
+          {"fits_cache", result.fits_cache ? 1.0 : 0.0},
+          {"lower_quartile_ms", 1e3 * quantile(result.samples, 0.25)},
+          {"median_ms", 1e3 * seconds},
+          {"upper_quartile_ms", 1e3 * quantile(result.samples, 0.75)},
+          {"speedup_vs_kokkos_kernels", one.speed_up.median},
+          {"speedup_lower_quartile", one.speed_up.lower_quartile},
+          {"speedup_upper_quartile", one.speed_up.upper_quartile},
+          {"pairs", static_cast<double>(result.samples.size())},
+          {"noise", noise()},
+          {"max_rel_error", result.max_rel_error},
+          {"conversion_ms", 1e3 * result.conversion_seconds},
+          {"conversion_in_products", result.in_products(result.conversion_seconds)},
+          {"refill_ms", 1e3 * result.refill_seconds},
+          {"refill_in_products", result.in_products(result.refill_seconds)},
+          // JSON has no infinity.
+          {"break_even_products", std::isfinite(products) ? products : -1.0}};
+}
+
+std::vector<std::pair<std::string, std::string>> Report::context() const {
+  std::vector<std::pair<std::string, std::string>> result = {
+      {"problem", problem},
+      {"scalar", scalar},
+      {"rows", std::to_string(rows)},
+      {"columns", std::to_string(columns)},
+      {"entries", std::to_string(entries)},
+      {"block_size", std::to_string(block_size)},
+      {"crs_MB", number("%.3f", 1e-6 * crs_bytes)},
+      {"device", machine.device},
+      {"backend", machine.backend},
+      {"host_threads", std::to_string(machine.threads)},
+      {"read_bandwidth_GBps", number("%.2f", 1e-9 * read_bandwidth)},
+      {"last_level_cache_MB",
+       machine.cache_bytes > 0 ? number("%.2f", 1e-6 * machine.cache_bytes) : "unknown"}};
+  for (const auto& version : versions())
+    result.push_back(version);
+  return result;
+}
+
+void Report::print(std::ostream& out) const {
+  std::vector<const Result*> rows;
   for (const Result& result : results)
-    if (timed(result) && !result.picked.empty())
-      out << "auto picked " << result.picked << ": predicted " << std::fixed << std::setprecision(4)
-          << 1e3 * result.predicted_seconds << " ms, measured " << 1e3 * result.seconds << " ms, "
-          << std::setprecision(2) << best->seconds / result.seconds << " of the best format's speed"
-          << std::endl;
+    if (result.is_timed()) rows.push_back(&result);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Result* a, const Result* b) { return a->seconds() < b->seconds(); });
+  out << '\n';
+  print_header(out, *this);
+  print_table(out, *this, rows);
+  out << legend;
+  bool is_first = true;
+  for (const Result& result : results) {
+    if (result.is_timed()) continue;
+    out << (is_first ? "\n" : "") << result.format << " is not measured: "
+        << (result.refusal.empty() ? "--benchmark_filter excludes it" : result.refusal) << '\n';
+    is_first = false;
+  }
+  out << '\n';
+  std::vector<Contender> contenders;
+  for (const Result* row : rows)
+    if (row->picked.empty() && !is_reference(*row)) contenders.push_back(row->contender());
+  for (const Result* row : rows) {
+    if (row->picked.empty()) continue;
+    const auto best = std::find_if(rows.begin(), rows.end(), [](const Result* other) {
+      return !other->is_peer && other->picked.empty() && !is_reference(*other);
+    });
+    out << "auto picked " << row->picked << ": predicted " << number("%.4f", 1e3 * row->predicted_seconds)
+        << " ms, measured " << number("%.4f", 1e3 * row->seconds()) << " ms";
+    if (best != rows.end())
+      out << ", " << number("%.2f", (*best)->seconds() / row->seconds()) << " of the best format's speed";
+    out << '\n';
+  }
+  out << recommend(contenders, noise()).text << std::endl;
 }
 
 }  // namespace FiligreePerf

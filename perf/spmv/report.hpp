@@ -1,33 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstdint>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "spmv/recommendation.hpp"
+#include "support/machine.hpp"
 
 namespace FiligreePerf {
 
-/// The measurements of one variant of a format, or of a peer. A format that refused the matrix has a refusal
-/// and no measurements.
+/// The name of the row for the product of Kokkos Kernels' CRS, with which all others are compared.
+inline const std::string reference_name = "kokkos_kernels";
+
+/// The measurements of one variant of a format, of a peer, or of the reference. A format that refused the
+/// matrix has a refusal and no measurements.
 struct Result {
   std::string format;
-  bool is_peer = false;  ///< a product of another library, which the line "use" never names
+  bool is_peer = false;  ///< a product of another library, which is never recommended
   std::string refusal;   ///< the reason of the refusal
-  double seconds = 0;    ///< median of a product; 0 if it was not timed
-  double storage_MB = 0;
-  double GFLOPs = 0;
-  double GBps = 0;
-  double fraction_of_read = 0;
-  double speedup_vs_kokkos_kernels = 0;
+  double storage_bytes = 0;
+  double bytes = 0;  ///< bytes that a product must move: the matrix, x and y
+  bool fits_cache = false;
   double max_rel_error = 0;
-  double conversion_in_products = 0;
-  double refill_in_products = 0;
-  std::string picked;  ///< name of the format that optimize() picked, only for "auto"
-  double predicted_seconds = 0;
+  double conversion_seconds = 0;
+  double refill_seconds = 0;
+  std::string picked;            ///< name of the format that optimize() picked, only for "auto"
+  double predicted_seconds = 0;  ///< of that format
+
+  // The samples of the product and, timed in turns with them, those of the reference.
+  std::vector<double> samples;
+  std::vector<double> reference_samples;
+
+  bool is_timed() const { return !samples.empty(); }
+  double seconds() const { return quantile(samples, 0.5); }
+  double reference_seconds() const { return quantile(reference_samples, 0.5); }
+  /// A time in products of the reference.
+  double in_products(double seconds) const { return seconds / reference_seconds(); }
+  Contender contender() const {
+    return {format, is_peer, speed_up(reference_samples, samples), seconds(), conversion_seconds};
+  }
 };
 
-/// Prints a table of the results, the fastest first and refusals last. The line "use <format>" follows, and a
-/// line about the format that optimize() picked if "auto" was measured.
-void print_table(std::ostream& out, std::vector<Result> results);
+/// All that filigree_spmv measured, and on what.
+struct Report {
+  Machine machine;
+  std::string problem;
+  std::string scalar;
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t entries = 0;
+  int block_size = 1;
+  double crs_bytes = 0;
+  double read_bandwidth = 0;        ///< bytes per second
+  double operations_per_entry = 2;  ///< 8 for complex numbers
+  std::vector<Result> results;      ///< the first is the reference
+
+  /// The noise of all comparisons: that of the reference against itself.
+  double noise() const { return noise_of(results.front().contender().speed_up); }
+  /// The figures of a result by their names in the JSON of Google Benchmark.
+  std::vector<std::pair<std::string, double>> counters(const Result& result) const;
+  /// The machine, the versions and the matrix by their names in the JSON of Google Benchmark.
+  std::vector<std::pair<std::string, std::string>> context() const;
+  /// Prints the context, a table of the results with the fastest first, its legend, the refusals, a line
+  /// about the format that optimize() picked if "auto" was measured, and the recommendation.
+  void print(std::ostream& out) const;
+};
 
 }  // namespace FiligreePerf

@@ -282,9 +282,29 @@ TEST(Optimize, RefillsAndGivesTheCrsMatrixBack) {
 
 TEST(Optimize, SaysWhy) {
   const auto A = Filigree::optimize(grid(10, 2), on_h200());
-  EXPECT_TRUE(
-      holds(A.explain(), {"format", "stores MB", "predicted ms", "crs_balanced", "sell_sorted_short", "jds",
-                          "Picked " + A.selection().picked, "1000 products", "all ms", "cds b=2"}));
+  const Selection& found = A.selection();
+  EXPECT_EQ(A.explain().find("Picked " + found.picked), 0u);
+  EXPECT_TRUE(holds(A.explain(), {"1000 products", "predicted ms", "pays after", "4300 GB/s"}));
+  EXPECT_TRUE(holds(A.explain(Filigree::Detail::all),
+                    {"crs_balanced", "sell_sorted_short", "jds", "cds b=2", found.device}));
+  EXPECT_FALSE(found.device.empty());
+  EXPECT_EQ(found.read_bandwidth, 4300e9);
+  EXPECT_FALSE(found.assumes_bandwidth);
+  const Selection own = Filigree::predict_formats(grid(10, 2));
+  EXPECT_EQ(own.read_bandwidth, Filigree::device_speed(ExecutionSpace()).read_bandwidth);
+  EXPECT_EQ(own.assumes_bandwidth, !Filigree::Impl::runs_on_gpu_v<ExecutionSpace>);
+}
+
+TEST(Optimize, KnowsWhichVariantsAreOneKernel) {
+  for (const bool has_model : {true, false}) {
+    OptimizeOptions options;
+    options.speed.has_model = has_model;
+    for (const auto& one : Filigree::predict_formats(grid(4, 1), options).formats) {
+      const bool is_same = !Filigree::Impl::runs_on_gpu_v<ExecutionSpace> && one.name != "crs_lanes1" &&
+                           one.name.find("crs_lanes") == 0;
+      EXPECT_EQ(one.same_as, is_same ? "crs_lanes1" : "") << one.name;
+    }
+  }
 }
 
 TEST(Optimize, PredictsRowsBeyondTheLastCountedLength) {

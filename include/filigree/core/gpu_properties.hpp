@@ -2,8 +2,10 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "filigree/core/kokkos_versions.hpp"
+#include "filigree/core/launch.hpp"
 
 namespace Filigree::Impl {
 
@@ -44,6 +46,21 @@ std::optional<GpuProperties> gpu_properties([[maybe_unused]] const ExecutionSpac
                            static_cast<double>(properties.l2CacheSize),
                            peak};
   }
+#endif
+  return result;
+}
+
+/// The device of an execution space instance in words: the name of a CUDA device as in "NVIDIA H200", the
+/// backend and its number of threads on a host as in "host (OpenMP, 8 threads)", and the backend elsewhere.
+template <class ExecutionSpace>
+std::string device_name(const ExecutionSpace& exec) {
+  std::string result = exec.name();
+  if constexpr (!runs_on_gpu_v<ExecutionSpace>) {
+    const int threads = exec.concurrency();
+    result = "host (" + result + ", " + std::to_string(threads) + (threads == 1 ? " thread)" : " threads)");
+  }
+#if defined(KOKKOS_ENABLE_CUDA)
+  if constexpr (std::is_same<ExecutionSpace, Kokkos::Cuda>::value) result = exec.cuda_device_prop().name;
 #endif
   return result;
 }

@@ -71,8 +71,8 @@ class AnyMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   }
   /// What optimize() found about all formats, and which one it picked.
   const Selection& selection() const { return m_selection; }
-  /// A table of the predictions for all formats and why one was picked (see Selection::explain).
-  std::string explain() const { return m_selection.explain(); }
+  /// Which format was picked and why, and a table of the predictions (see Selection::explain).
+  std::string explain(Detail detail = Detail::summary) const { return m_selection.explain(detail); }
 
   /// Calls visit(matrix) with the matrix in the picked format and returns the result.
   template <class Visit>

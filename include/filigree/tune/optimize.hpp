@@ -129,8 +129,13 @@ Selection predict_all(const ExecutionSpace& exec, const Crs& crs, const Optimize
   result.crs_bytes = crs_bytes(crs);
   result.products = options.products;
   result.has_model = speed.has_model;
+  result.device = device_name(exec);
+  result.read_bandwidth = speed.has_model ? speed.read_bandwidth : 0;
+  result.assumes_bandwidth =
+      speed.has_model && !runs_on_gpu_v<ExecutionSpace> && options.speed.read_bandwidth == 0;
   for_each_format(AllFormats(), [&](auto format) {
     using Matrix = converted_t<decltype(format)::template matrix, Crs>;
+    [[maybe_unused]] std::string one_lane;  // the first variant of WrappedCrsMatrix with lanes
     for (auto& variant : named_variants<Matrix>()) {
       FormatPrediction one;
       one.name = variant.name;
@@ -151,6 +156,12 @@ Selection predict_all(const ExecutionSpace& exec, const Crs& crs, const Optimize
       }
       one.prediction = model.predict(variant.options);
       if (one.copies_crs) one.prediction.conversion_seconds += model.crs_copy_seconds();
+      if constexpr (std::is_same_v<decltype(variant.options), WrappedCrsOptions>) {
+        // On a host a row has one lane, whatever the options say.
+        const bool has_lanes = variant.options.kernel == CrsKernel::lanes;
+        if (!runs_on_gpu_v<ExecutionSpace> && has_lanes) one.same_as = one_lane;
+        if (has_lanes && one_lane.empty()) one_lane = one.name;
+      }
       result.formats.push_back(one);
     }
   });
@@ -179,8 +190,8 @@ std::optional<converted_t<AnyMatrix, Crs>> convert_to_best(const ExecutionSpace&
   std::vector<Prediction> tried;
   for (FormatPrediction& one : selection.formats) {
     if (tried.size() == wanted) break;
-    // Variants with the same prediction are converted once: on a host all numbers of lanes per row and the
-    // balanced product of CRS use the same kernel. Without a model the predictions are NaN, never equal.
+    // Of variants with the same prediction only the first is converted: on a host the model has one figure
+    // for all kernels of CRS. Without a model the predictions are NaN, never equal.
     const bool is_tried = std::any_of(tried.begin(), tried.end(), [&](const Prediction& other) {
       return other.seconds == one.prediction.seconds && other.storage_bytes == one.prediction.storage_bytes;
     });

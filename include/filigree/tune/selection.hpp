@@ -34,7 +34,10 @@ struct OptimizeOptions : ConvertOptions {
 
 /// What optimize() found about a variant of a format.
 struct FormatPrediction {
-  std::string name;    ///< of the variant, as filigree_spmv prints it
+  std::string name;  ///< of the variant, as filigree_spmv prints it
+  /// Name of another variant with the same storage and kernel, which explain() shows instead: on a host
+  /// WrappedCrsMatrix ignores the lanes per row. Empty if there is none.
+  std::string same_as;
   int block_size = 1;  ///< of CDS, BSR and blocked ELL
   /// Whether it shares the Views of the CRS matrix and stores nothing of their size.
   bool shares_crs = false;
@@ -48,6 +51,12 @@ struct FormatPrediction {
   /// small matrix stays in the caches. The prediction is for cold caches.
   double measured_seconds = 0;
   std::string refusal;  ///< why it was refused; empty if it was not
+};
+
+/// How much Selection::explain prints.
+enum class Detail {
+  summary,  ///< the decision and five rows
+  all       ///< the decision, every variant, and the reason of each refusal
 };
 
 /// What optimize() found about all formats.
@@ -64,12 +73,28 @@ struct Selection {
   bool timed = false;    ///< whether products were timed
   /// DeviceSpeed::has_model. If false, all predicted seconds are NaN.
   bool has_model = true;
+  std::string device;         ///< name of the GPU, or backend and threads of the host
+  double read_bandwidth = 0;  ///< bytes per second that the predictions assume; 0 without a model
+  /// Whether read_bandwidth is the one that all hosts are assumed to have (see DeviceSpeed).
+  bool assumes_bandwidth = false;
 
   /// The variant that was picked. Throws std::logic_error if there is none.
   const FormatPrediction& pick() const;
-  /// A table of all variants in the order of `formats`, and a sentence that says why one was picked. The
-  /// column "all ms" has total_seconds.
-  std::string explain() const;
+  /// The picked variant and what it gains, the device and its bandwidth, and a table in the order of
+  /// `formats`. Variants with one kernel (FormatPrediction::same_as) are one row. The columns:
+  ///
+  ///   speed-up    the time of a product of CRS by Kokkos Kernels, divided by the time of the format
+  ///   product     predicted milliseconds, and measured ones if products were timed
+  ///   conversion  milliseconds
+  ///   pays after  the number of products after which the conversion has paid for itself, if the caller
+  ///               otherwise multiplies the CRS matrix by Kokkos Kernels
+  ///   total       milliseconds of the conversion and all planned products
+  ///   storage     megabytes (10^6 bytes)
+  ///
+  /// The speed-up and "pays after" use predicted times, on a device without a model measured ones. The summary
+  /// has the best five rows. CRS and the picked variant are always among them. Detail::all has every row, and
+  /// below the table the reason of each refusal.
+  std::string explain(Detail detail = Detail::summary) const;
 };
 
 namespace Impl {

@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Draws the measurements of Filigree's programs.
+
+    filigree_spmv --grid=64x64x64 --dof=4 --benchmark_out=grid.json
+    perf/plots/plot.py bars grid.json --out=grid        # writes grid.png and grid.svg
+
+The pictures have a white background of their own, so that they can be read on light and on dark pages. Their
+colours differ in brightness, so that they can be told apart in print without colours.
+"""
+import argparse
+import json
+import pathlib
+import sys
+import textwrap
+from dataclasses import dataclass, field
+
+REFERENCE = "kokkos_kernels"
+NEEDED_CONTEXT = ("problem", "scalar", "rows", "entries", "device", "backend", "host_threads", "read_bandwidth_GBps",
+                  "filigree_version", "kokkos_version", "kokkos_kernels_version", "compiler", "date")
+
+
+class PlotError(Exception):
+    """A message for the user."""
+
+
+@dataclass
+class Bar:
+    """A format that was measured."""
+    name: str
+    speed_up: float  # over Kokkos Kernels' CRS
+    lower_quartile: float
+    upper_quartile: float
+    milliseconds: float
+
+    @property
+    def is_peer(self):
+        return self.name.startswith(("cusparse_", REFERENCE + "_"))
+
+
+@dataclass
+class Run:
+    """What one JSON file of filigree_spmv says."""
+    context: dict
+    noise: float
+    bars: list = field(default_factory=list)     # the fastest first
+    refused: list = field(default_factory=list)  # names
+
+
+def read_run(path):
+    """Reads a file that filigree_spmv wrote with --benchmark_out=FILE."""
+    how = "write it with filigree_spmv --benchmark_out=FILE --benchmark_out_format=json"
+    try:
+        content = json.loads(pathlib.Path(path).read_text())
+        context, benchmarks = content["context"], content["benchmarks"]
+    except OSError as error:
+        raise PlotError(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise PlotError(f"{path} is not a JSON file of Google Benchmark; {how}") from error
+    missing = [key for key in NEEDED_CONTEXT if key not in context]
+    if missing:
+        raise PlotError(f"{path} does not say its {missing[0]}; {how}")
+    run = Run(context, 0.0)
+    bars = {}
+    for one in benchmarks:
+        parts = one["name"].split("/")
+        if one.get("run_type") == "aggregate" or parts[0] != "spmv" or len(parts) < 4:
+            continue
+        if one.get("error_occurred") or one.get("skipped"):
+            run.refused.append(parts[1])
+            continue
+        try:
+            bars[parts[1]] = Bar(parts[1], one["speedup_vs_kokkos_kernels"], one["speedup_lower_quartile"],
+                                 one["speedup_upper_quartile"], one["median_ms"])
+            run.noise = one["noise"]
+        except KeyError as error:
+            raise PlotError(f"{path} has no {error.args[0]} of {parts[1]}; {how}") from error
+    if not bars:
+        raise PlotError(f"{path} has no times of products; {how}")
+    run.bars = sorted(bars.values(), key=lambda bar: -bar.speed_up)
+    return run
+
+
+def count(text):
+    """A large number in words, as in "1.05 million"."""
+    number = float(text)
+    for size, word in ((1e9, "billion"), (1e6, "million")):
+        if number >= size:
+            return f"{number / size:.3g} {word}"
+    return f"{number:.0f}"
+
+
+def duration(milliseconds):
+    return f"{1e3 * milliseconds:.3g} µs" if milliseconds < 0.01 else f"{milliseconds:.3g} ms"
+
+
+def title(run):
+    context = run.context
+    return (f"{context['problem']}, {context['scalar']}\n"
+            f"{count(context['rows'])} rows, {count(context['entries'])} entries")
+
+
+def caption(run):
+    """Device, versions and date. Runs on one machine have the same caption."""
+    context = run.context
+    threads = context["host_threads"]
+    device = context["device"]
+    if context["backend"] != "Cuda":
+        device += f", {threads} thread" + ("" if threads == "1" else "s")
+    versions = (f"Filigree {context['filigree_version']}, Kokkos {context['kokkos_version']}, "
+                f"Kokkos Kernels {context['kokkos_kernels_version']}, {context['compiler']}")
+    if "cuda_version" in context:
+        versions += f", CUDA {context['cuda_version']}"
+    return f"{device} ({context['backend']} backend). {versions}. {context['date'][:10]}."
+
+
+def load_matplotlib():
+    try:
+        import matplotlib
+        matplotlib.use("Agg")
+        import matplotlib.pyplot
+    except ImportError as error:
+        raise PlotError(f"{error}; install matplotlib (Debian: apt install python3-matplotlib)") from error
+    # The same data gives the same files.
+    matplotlib.rcParams.update({"svg.hashsalt": "filigree", "font.size": 10, "hatch.linewidth": 0.6,
+                                "axes.spines.top": False, "axes.spines.right": False, "figure.facecolor": "white"})
+    return matplotlib.pyplot
+
+
+# Face colour and hatch of a bar.
+STYLES = {"faster": ("#1f4e8c", ""), "not faster": ("#a9bdd4", ""), "Kokkos Kernels' CRS": ("#ffffff", ""),
+          "other library": ("#f2c879", "///")}
+
+
+def style(run, bar):
+    """The name of the style of a bar. A format is faster if its gain is more than the noise."""
+    if bar.name == REFERENCE:
+        return "Kokkos Kernels' CRS"
+    if bar.is_peer:
+        return "other library"
+    return "faster" if bar.speed_up > 1 + run.noise else "not faster"
+
+
+def draw_bars(axes, run):
+    """Horizontal bars, the fastest at the top. Refused formats follow without a bar."""
+    from matplotlib.transforms import blended_transform_factory
+    beside = blended_transform_factory(axes.transAxes, axes.transData)
+    for row, bar in enumerate(run.bars):
+        face, hatch = STYLES[style(run, bar)]
+        axes.barh(row, bar.speed_up, color=face, hatch=hatch, edgecolor="#222222", linewidth=0.7, height=0.72)
+        axes.plot([bar.lower_quartile, bar.upper_quartile], [row, row], color="#222222", linewidth=3, zorder=3,
+                  solid_capstyle="butt")
+        axes.plot([bar.lower_quartile, bar.upper_quartile], [row, row], color="#ffffff", linewidth=1.4, zorder=4,
+                  solid_capstyle="butt")
+        axes.text(1.02, row, f"{bar.speed_up:.2f}", transform=beside, va="center", fontsize=9, fontweight="bold")
+        axes.text(1.11, row, duration(bar.milliseconds), transform=beside, va="center", fontsize=9, color="#444444")
+    for row in range(len(run.bars), len(run.bars) + len(run.refused)):
+        axes.text(1.02, row, "refused", transform=beside, va="center", fontsize=9, color="#555555", style="italic")
+    names = [bar.name for bar in run.bars] + run.refused
+    axes.set_yticks(range(len(names)), names)
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.set_xlim(0, 1.03 * max([1 + run.noise] + [max(bar.speed_up, bar.upper_quartile) for bar in run.bars]))
+    axes.axvspan(1 - run.noise, 1 + run.noise, color="#bbbbbb", alpha=0.5, zorder=0, linewidth=0)
+    axes.axvline(1, color="#222222", linewidth=1, linestyle=(0, (4, 3)), zorder=0)
+    axes.set_title(title(run), loc="left", fontsize=10.5)
+    axes.set_xlabel("speed relative to Kokkos Kernels' CRS (1 = as fast, higher is better)")
+
+
+def bars(arguments):
+    """The subcommand bars: returns the paths that it wrote."""
+    runs = [read_run(path) for path in arguments.file]
+    plt = load_matplotlib()
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+    columns = min(len(runs), 2)
+    rows = (len(runs) + columns - 1) // columns
+    most = max(len(run.bars) + len(run.refused) for run in runs)
+    captions = list(dict.fromkeys(caption(run) for run in runs))
+    text = "\n".join(textwrap.fill(line, 92 * columns) for line in captions)
+    # Heights in inches: the title, the diagrams, the legend and the caption.
+    above, below = 0.3, 0.55 + 0.18 * text.count("\n")
+    height = above + rows * (0.29 * most + 1.25) + below
+    figure, axes = plt.subplots(rows, columns, figsize=(6.6 * columns, height), squeeze=False)
+    for place, run in zip(axes.flat, runs):
+        draw_bars(place, run)
+    for place in axes.flat[len(runs):]:
+        place.set_visible(False)
+    figure.tight_layout(rect=(0, below / height, 1, 1 - above / height), w_pad=2.5)
+    noise = ", ".join(dict.fromkeys(f"{100 * run.noise:.1f} %" for run in runs))
+    used = {style(run, bar) for run in runs for bar in run.bars}
+    legend = [Patch(facecolor=face, hatch=hatch, edgecolor="#222222", linewidth=0.7, label=name)
+              for name, (face, hatch) in STYLES.items() if name in used]
+    legend += [
+        Line2D([], [], color="#222222", linewidth=3, label="quartiles"),
+        Patch(facecolor="#bbbbbb", alpha=0.5, label=f"noise ({noise})")]
+    figure.legend(handles=legend, loc="lower left", ncol=len(legend), frameon=False, fontsize=8.5, columnspacing=1.2,
+                  handletextpad=0.5, bbox_to_anchor=(0, (below - 0.32) / height))
+    figure.text(0.01, 0.07 / height, text, fontsize=8.5, color="#444444", va="bottom")
+    figure.text(0.01, 1 - 0.1 / height, arguments.title, fontsize=12, fontweight="bold", va="top")
+    written = [f"{arguments.out}.png", f"{arguments.out}.svg"]
+    figure.savefig(written[0], dpi=144, metadata={"Software": None})
+    figure.savefig(written[1], metadata={"Date": None})
+    return written
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="plot.py", description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="command", required=True)
+    command = commands.add_parser("bars", help="speed of each format relative to Kokkos Kernels' CRS",
+                                  description="Draws one diagram per file: the speed of each format relative to Kokkos "
+                                  "Kernels' CRS, with the quartiles of its samples.")
+    command.add_argument("file", nargs="+", help="JSON that filigree_spmv wrote with --benchmark_out=FILE")
+    command.add_argument("--out", required=True, metavar="PREFIX", help="writes PREFIX.png and PREFIX.svg")
+    command.add_argument("--title", default="y = A*x in each format", help="default: %(default)s")
+    command.set_defaults(run=bars)
+    arguments = parser.parse_args()
+    try:
+        for path in arguments.run(arguments):
+            print(path)
+    except (PlotError, OSError) as error:
+        print(f"plot.py: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
