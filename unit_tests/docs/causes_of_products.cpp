@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <filigree/convert.hpp>
 #include <filigree/spmv.hpp>
+#include <memory>
 
 #include "../support/host_matrix.hpp"
 #include "../support/instances.hpp"
@@ -22,7 +23,7 @@ void multiply_while_captured() {
   const Kokkos::View<double**, Kokkos::LayoutLeft, Device> x("x", 5000, 16), y("y", 5000, 16);
   const ExecutionSpace exec = another_instance();
   Kokkos::fence();
-  cudaGraph_t graph;
+  cudaGraph_t graph = nullptr;
   if (cudaStreamBeginCapture(exec.cuda_stream(), cudaStreamCaptureModeThreadLocal) != cudaSuccess)
     throw NotHere{"the stream cannot be captured"};
   const std::shared_ptr<void> end(nullptr, [&](void*) {
