@@ -75,12 +75,14 @@ int main(int argc, char* argv[]) {
   Kokkos::ScopeGuard kokkos(argc, argv);
   std::cout.precision(4);
   constexpr int pages = 20000;
-  LinkMatrix links(make_web(pages, 1), 200);
+  const Crs equal_links = make_web(pages, 1);
+  LinkMatrix links(equal_links, 200);
   std::cout << links.pages() << " pages, format " << links.format() << '\n';
 
   const HostVector before = rank_pages(links);
   const bool before_is_right = print("all links equal", before);
-  links.update(ExecutionSpace(), make_web(pages, 3));
+  const Crs weighted_links = make_web(pages, 3);  // must live until the update has ended on the device
+  links.update(ExecutionSpace(), weighted_links);
   const HostVector after = rank_pages(links);
   const bool after_is_right = print("page 1 popular ", after);
   return before_is_right && after_is_right && after(1) > before(1) ? EXIT_SUCCESS : EXIT_FAILURE;

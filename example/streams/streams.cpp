@@ -64,7 +64,8 @@ int main(int argc, char* argv[]) {
   }
   const auto products = static_cast<std::size_t>(count);
   const Filigree::StencilProblem<> problem({cells, cells, cells}, Filigree::Stencil::seven_point(), 2);
-  const Sell A = Filigree::convert<Filigree::SellMatrix>(problem.crs<Crs>());
+  const Crs crs = problem.crs<Crs>();
+  const Sell A = Filigree::convert<Filigree::SellMatrix>(crs);
   std::cout << A.numRows() << " rows, " << A.nnz() << " entries, " << products << " products\n";
 
   std::vector<Vector> x, one_by_one, at_once;
