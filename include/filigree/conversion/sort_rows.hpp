@@ -95,7 +95,7 @@ OrderView rows_by_length(const ExecutionSpace& exec, const char* format, const C
   if (rows == 0) return OrderView();
   const std::int64_t windows = (rows + window - 1) / window;
   if (window <= Windows::largest_window && windows <= std::numeric_limits<int>::max()) {
-    auto order = allocate_view<OrderView>(exec, "order", format, rows);
+    const auto order = allocate_view<OrderView>(exec, "order", format, rows);
     typename Windows::policy_type policy(exec, static_cast<int>(windows), Windows::lanes, 1);
     const auto scratch_bytes = Windows::keys_type::shmem_size(static_cast<std::size_t>(window));
     policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch_bytes)));

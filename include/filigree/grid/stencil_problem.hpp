@@ -73,8 +73,8 @@ class StencilProblem {
     check_size<ordinal_type, size_type, typename Crs::value_type>("crs", static_cast<double>(nnz()));
     const ordinal_type rows = static_cast<ordinal_type>(numRows());
     const Work work(exec, m_pattern, m_coefficients);
-    Crs result = Impl::build_crs<Crs, typename Work::Count, typename Work::FillCrs>(exec, "grid", rows, rows,
-                                                                                    work, rows, rows);
+    const Crs result = Impl::build_crs<Crs, typename Work::Count, typename Work::FillCrs>(
+        exec, "grid", rows, rows, work, rows, rows);
     // The kernels must end before their View of stencil points is destroyed.
     exec.fence();
     return result;

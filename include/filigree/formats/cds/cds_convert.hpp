@@ -30,8 +30,8 @@ Cds diagonals_of_crs(const ExecutionSpace& exec, const char* function, const cha
                          << " entries per row";
                    });
 
-  Cds result = allocate_cds<Cds>(exec, format, crs.numRows(), crs.numCols(), static_cast<Z>(crs.nnz()),
-                                 block_size, diagonals);
+  const Cds result = allocate_cds<Cds>(exec, format, crs.numRows(), crs.numCols(), static_cast<Z>(crs.nnz()),
+                                       block_size, diagonals);
   if (diagonals == 0) return result;
   found.kernels.offsets = result.offsets.data();
   Kokkos::parallel_scan(label("list_diagonals", format),
