@@ -37,14 +37,17 @@ if(Kokkos_INCLUDE_DIRS AND filigree_kokkos_includes AND NOT EXISTS "${filigree_k
 endif()
 unset(filigree_kokkos_includes)
 
-# Kokkos Kernels in Trilinos defines variables instead of a target.
+# Kokkos Kernels in Trilinos defines variables instead of this target. Newer ones define no folder, because the libraries that
+# they name are targets.
 if(NOT TARGET Kokkos::kokkoskernels)
   add_library(Kokkos::kokkoskernels INTERFACE IMPORTED)
-  get_filename_component(filigree_kernels_includes "${KokkosKernels_INCLUDE_DIRS}" REALPATH)
   set_target_properties(Kokkos::kokkoskernels PROPERTIES
-    INTERFACE_INCLUDE_DIRECTORIES "${filigree_kernels_includes}"
     INTERFACE_LINK_LIBRARIES "${KokkosKernels_LIBRARIES};Kokkos::kokkos")
-  unset(filigree_kernels_includes)
+  if(KokkosKernels_INCLUDE_DIRS)
+    get_filename_component(filigree_kernels_includes "${KokkosKernels_INCLUDE_DIRS}" REALPATH)
+    set_target_properties(Kokkos::kokkoskernels PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${filigree_kernels_includes}")
+    unset(filigree_kernels_includes)
+  endif()
 endif()
 
 set(filigree_backends ${Kokkos_DEVICES})

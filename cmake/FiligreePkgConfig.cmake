@@ -2,7 +2,8 @@
 #
 # Writes and installs filigree.pc for builds without CMake. Kokkos has no .pc file on many systems. Therefore filigree.pc has
 # the flags of Kokkos, Kokkos Kernels and zlib themselves, with the absolute paths of the copies that Filigree is built with.
-# Filigree is found relative to filigree.pc, so that its installation can be moved.
+# Filigree is found relative to filigree.pc, so that its installation can be moved. The variable cxx_standard is the least
+# standard of C++; the flags leave the choice to the user.
 
 # Replaces the parts of a property that depend on the language, which is C++. The rest is evaluated when the file is written.
 # A list becomes words.
@@ -16,8 +17,8 @@ function(filigree_pc_words result text)
   set(${result} "${text}" PARENT_SCOPE)
 endfunction()
 
-# Appends what a program needs that links to `item` to the properties filigree_pc_cflags and filigree_pc_libs: `item` is a
-# target, the path or the name of a library, or a flag. A library stands before those that it needs. The other arguments are
+# Appends what a program needs that links to `item` to the global properties filigree_pc_cflags, filigree_pc_libs and
+# filigree_pc_features: `item` is a target, the path or the name of a library, or a flag. A library stands before those that it needs. The other arguments are
 # the targets that need `item`.
 function(filigree_pc_add item)
   string(REGEX REPLACE "^\\$<LINK_ONLY:(.*)>$" "\\1" item "${item}")
@@ -34,7 +35,7 @@ function(filigree_pc_add item)
   if(item IN_LIST ARGN)
     return()
   endif()
-  foreach(property INCLUDE_DIRECTORIES COMPILE_DEFINITIONS COMPILE_OPTIONS LINK_OPTIONS LINK_LIBRARIES)
+  foreach(property INCLUDE_DIRECTORIES COMPILE_DEFINITIONS COMPILE_OPTIONS COMPILE_FEATURES LINK_OPTIONS LINK_LIBRARIES)
     get_target_property(${property} ${item} INTERFACE_${property})
     if(NOT ${property})
       set(${property} "")
@@ -47,6 +48,7 @@ function(filigree_pc_add item)
     filigree_pc_words(words "${${property}}")
     set_property(GLOBAL APPEND PROPERTY filigree_pc_cflags "${words}")
   endforeach()
+  set_property(GLOBAL APPEND PROPERTY filigree_pc_features ${COMPILE_FEATURES})
   get_target_property(type ${item} TYPE)
   if(NOT type STREQUAL "INTERFACE_LIBRARY")
     set_property(GLOBAL APPEND PROPERTY filigree_pc_libs "$<TARGET_LINKER_FILE:${item}>")
@@ -71,6 +73,14 @@ list(REMOVE_DUPLICATES filigree_pc_libs)
 list(REVERSE filigree_pc_libs)
 string(JOIN " " filigree_pc_libs ${filigree_pc_libs})
 
+# Kokkos 5 needs C++20, Filigree itself C++17.
+get_property(filigree_pc_standards GLOBAL PROPERTY filigree_pc_features)
+list(FILTER filigree_pc_standards INCLUDE REGEX "^cxx_std_(17|2[0-9])$")
+list(TRANSFORM filigree_pc_standards REPLACE "cxx_std_" "")
+list(APPEND filigree_pc_standards 17)
+list(SORT filigree_pc_standards ORDER DESCENDING)
+list(GET filigree_pc_standards 0 filigree_pc_standard)
+
 # The prefix as seen from filigree.pc.
 set(filigree_pc_folder "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 set(filigree_pc_prefix "${CMAKE_INSTALL_PREFIX}")
@@ -89,6 +99,7 @@ file(GENERATE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/$<CONFIG>/filigree.pc" CONTENT
 prefix=${filigree_pc_prefix}
 includedir=${filigree_pc_INCLUDEDIR}
 libdir=${filigree_pc_LIBDIR}
+cxx_standard=${filigree_pc_standard}
 
 Name: Filigree
 Description: ${PROJECT_DESCRIPTION}, built with ${FILIGREE_KOKKOS}

@@ -50,7 +50,7 @@ class Buffer {
   bool reallocate(std::size_t capacity) {
     void* data = std::realloc(m_data.get(), capacity);
     if (data == nullptr) return false;
-    m_data.release();
+    static_cast<void>(m_data.release());  // realloc has freed it
     m_data.reset(static_cast<char*>(data));
     m_capacity = capacity;
     prefer_huge_pages();

@@ -15,7 +15,6 @@ namespace {
 using namespace FiligreeTest;
 using Filigree::ByteModel;
 using Filigree::DeviceSpeed;
-using Filigree::Prediction;
 
 /// A host with 10 GB/s: only bytes count.
 DeviceSpeed host_speed() {

@@ -30,6 +30,7 @@ cd "$work"
 read -ra cflags <<<"$("$pkg_config" --cflags filigree)"
 read -ra libs <<<"$("$pkg_config" --libs filigree)"
 [[ " ${cflags[*]} " == *"/moved/"* && " ${libs[*]} " == *"/moved/"* ]] || fail "the flags do not name the moved folder"
+standard=$("$pkg_config" --variable=cxx_standard filigree)
 set -x
-"$compiler" "${flags[@]}" "${cflags[@]}" "$source" -o application "${libs[@]}"
+"$compiler" "-std=c++$standard" "${flags[@]}" "${cflags[@]}" "$source" -o application "${libs[@]}"
 LD_LIBRARY_PATH=$(dirname "$PKG_CONFIG_PATH")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} ./application

@@ -32,7 +32,7 @@ constexpr bool handle_fits_v<KokkosSparse::SPMVHandle<D, A, X, Y>*, ExecutionSpa
         std::is_same<X, XView>::value&& std::is_same<Y, YView>::value;
 #else
 template <>
-constexpr bool is_spmv_handle_v<KokkosKernels::Experimental::Controls> = true;
+inline constexpr bool is_spmv_handle_v<KokkosKernels::Experimental::Controls> = true;
 #endif
 
 /// KokkosSparse::spmv of a CRS or BSR matrix on the given instance. With NoHandle or a null pointer as
