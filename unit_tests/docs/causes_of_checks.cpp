@@ -164,7 +164,8 @@ void add_balanced(Causes& causes) {
   };
   spoil_long("check-size-at-least", [](Coo& A) { set(A.chunks.cut_rows, {}); });
   spoil_long("check-chunk", [](Coo& A) {
-    A.chunks.chunk_begins = changed(A.chunks.chunk_begins, 1, host_list(A.chunks.chunk_begins)[2]);
+    A.chunks.chunk_begins =
+        changed(A.chunks.chunk_begins, 1, static_cast<double>(host_list(A.chunks.chunk_begins)[2]));
   });
 }
 
