@@ -76,7 +76,7 @@ std::vector<std::vector<double>> middle_layer(const Transport& box, const Vector
 int main(int argc, char* argv[]) {
   Kokkos::ScopeGuard kokkos(argc, argv);
   std::cout.precision(4);
-  const int cells = argc > 1 ? std::atoi(argv[1]) : 64;
+  const int cells = argc > 1 ? std::atoi(argv[1]) : 48;
   const int steps = argc > 2 ? std::atoi(argv[2]) : 40;
   if (cells < 2 || cells > 8000 || steps < 1) {
     std::cerr
