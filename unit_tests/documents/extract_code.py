@@ -3,21 +3,22 @@
 #
 # Makes C++ programs of the code in Markdown documents, so that the tests compile what readers copy:
 #
-#     extract_code.py --root=FOLDER --template=program.cpp.in --out=FOLDER DOCUMENT...
+#     extract_code.py --root=FOLDER --template=program.cpp.in --out=FOLDER --name=NAME DOCUMENT...
 #
-# Prints a line "name|source|document" per program. The documents are named relative to --root. All errors are printed
-# as "document:line: what is wrong", exit code 1.
+# Makes one program of all documents, because one is compiled sooner than many, and one more per block with a main. Prints a
+# line "name|source" per program. The documents are named relative to --root. All errors are printed as
+# "document:line: what is wrong", exit code 1.
 """
 The rules for documents:
 
-1. The ```cpp blocks of a document become one program, in their order. A block may use the names that the blocks before
+1. The ```cpp blocks of a document become one function, in their order. A block may use the names that the blocks before
    it declare. It may declare a name again: each block is a scope in that of the block before it.
 2. The names that program.cpp.in declares (crs, x, y, ...) exist before the first block.
 3. Lines with #include are moved to the top of the program.
-4. A block with `int main(` is a program of its own, without the other blocks and without program.cpp.in.
+4. A block with `int main(` is a program of its own, without the other blocks and names.
 5. HTML comments, which readers do not see, are instructions. Each one begins with `<!-- cpp` at the start of a line:
 
-   <!-- cpp: outside main -->            The next block is put before the function main. It defines functions or templates.
+   <!-- cpp: outside main -->            The next block is put before the function. It defines functions or templates.
    <!-- cpp: not compiled, REASON -->    The next block is left out. The reason is a few words.
    <!-- cpp                              The lines up to --> are code, as if they were a block. They may begin with
    CODE                                  `<!-- cpp: outside main`.
@@ -132,9 +133,9 @@ def code_of(document, block, includes):
     return text
 
 
-def program(document, blocks, template):
-    """The program of all blocks that have no main of their own."""
-    includes, outside, inside = [], [], []
+def function(document, blocks, template, includes):
+    """The function of all blocks that have no main of their own: the part of the template for one document."""
+    outside, inside = [], []
     depth = 0
     for block in blocks:
         code = code_of(document, block, includes)
@@ -142,23 +143,37 @@ def program(document, blocks, template):
             outside += code
         else:
             depth += 1
-            inside += [f"{{ filigree_document_line = {block.first};"] + code
-    parts = {"INCLUDES": includes, "OUTSIDE": outside, "BLOCKS": inside + ["}" * depth], "DOCUMENT": [document]}
+            inside += [f'{{ filigree_document = "{document}:{block.first}";'] + code
+    parts = {"NAMESPACE": [name_of(document)], "OUTSIDE": outside, "BLOCKS": inside + ["}" * depth]}
+    return substitute(template, parts)
+
+
+def substitute(template, parts):
     for name, lines in parts.items():
         template = template.replace(f"@{name}@", "\n".join(lines))
     return template
 
 
-def programs(document, text, template):
-    """The programs of a document: pairs of a name and the C++ source."""
-    name = re.sub(r"\W", "_", re.sub(r"\.md$", "", document))
-    blocks = blocks_of(document, text)
-    shared = [block for block in blocks if not block.is_program()]
-    if shared:
-        yield name, program(document, shared, template)
-    for block in blocks:
-        if block.is_program():
-            yield f"{name}_line_{block.first}", f'#line {block.first} "{document}"\n' + "\n".join(block.lines) + "\n"
+def name_of(document):
+    return re.sub(r"\W", "_", re.sub(r"\.md$", "", document))
+
+
+def programs(name, texts, template):
+    """The programs of the documents: pairs of a name and the C++ source. `texts` are pairs of a document and its text."""
+    head, of_document, tail = re.split(r"^// (?:begin|end) of a document\n", template, flags=re.M)
+    includes, functions, calls = [], [], []
+    for document, text in texts:
+        blocks = blocks_of(document, text)
+        shared = [block for block in blocks if not block.is_program()]
+        if shared:
+            functions.append(function(document, shared, of_document, includes))
+            calls.append(f"{name_of(document)}::run();")
+        for block in blocks:
+            if block.is_program():
+                yield (f"{name_of(document)}_line_{block.first}",
+                       f'#line {block.first} "{document}"\n' + "\n".join(block.lines) + "\n")
+    if functions:
+        yield name, substitute(head + "".join(functions) + tail, {"INCLUDES": includes, "CALLS": calls})
 
 
 def main():
@@ -167,23 +182,29 @@ def main():
     parser.add_argument("--root", type=pathlib.Path, required=True)
     parser.add_argument("--template", type=pathlib.Path, required=True)
     parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("--name", required=True)
     parser.add_argument("documents", nargs="*")
     arguments = parser.parse_args()
-    template = arguments.template.read_text()
     arguments.out.mkdir(parents=True, exist_ok=True)
     failed = False
+    texts = []
     for document in arguments.documents:
+        text = (arguments.root / document).read_text()
         try:
-            for name, source in programs(document, (arguments.root / document).read_text(), template):
-                file = arguments.out / f"{name}.cpp"
-                # An unchanged file keeps its time, so that it is not compiled again.
-                if not file.exists() or file.read_text() != source:
-                    file.write_text(source)
-                print(f"{name}|{file}|{document}")
+            blocks_of(document, text)
+            texts.append((document, text))
         except DocumentError as error:
             failed = True
             print(error, file=sys.stderr)
-    return 1 if failed else 0
+    if failed:
+        return 1
+    for name, source in programs(arguments.name, texts, arguments.template.read_text()):
+        file = arguments.out / f"{name}.cpp"
+        # An unchanged file keeps its time, so that it is not compiled again.
+        if not file.exists() or file.read_text() != source:
+            file.write_text(source)
+        print(f"{name}|{file}")
+    return 0
 
 
 if __name__ == "__main__":

@@ -17,15 +17,22 @@ TEMPLATE = r"""
 #include <exception>
 #include <iostream>
 @INCLUDES@
-int filigree_document_line = 0;
+const char* filigree_document = "";
+// begin of a document
+namespace @NAMESPACE@ {
 @OUTSIDE@
+void run() {
+  int given = 7;
+  (void)given;
+@BLOCKS@
+}
+}
+// end of a document
 int main() {
   try {
-    int given = 7;
-    (void)given;
-@BLOCKS@
+@CALLS@
   } catch (const std::exception& error) {
-    std::cout << "@DOCUMENT@:" << filigree_document_line << ": " << error.what() << '\n';
+    std::cout << filigree_document << ": " << error.what() << '\n';
     return 1;
   }
 }
@@ -39,12 +46,14 @@ class ExtractCode(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
         (self.folder / "template").write_text(TEMPLATE)
 
-    def extract(self, text):
-        """Runs extract_code.py for a document page.md. Returns the names of the programs and the text of the errors."""
+    def extract(self, text, *more):
+        """Runs extract_code.py for docs/page.md and docs/page1.md, ... Returns the names of the programs and the errors."""
         (self.folder / "docs").mkdir(exist_ok=True)
-        (self.folder / "docs/page.md").write_text(text)
+        documents = ["docs/page.md"] + [f"docs/page{number}.md" for number in range(1, len(more) + 1)]
+        for document, content in zip(documents, (text,) + more):
+            (self.folder / document).write_text(content)
         done = subprocess.run([sys.executable, HERE / "extract_code.py", f"--root={self.folder}", f"--template={self.folder}/template",
-                               f"--out={self.folder}/out", "docs/page.md"], capture_output=True, text=True)
+                               f"--out={self.folder}/out", "--name=pages", *documents], capture_output=True, text=True)
         self.assertEqual(done.returncode, 1 if done.stderr else 0)
         return [line.split("|")[0] for line in done.stdout.splitlines()], done.stderr
 
@@ -82,8 +91,8 @@ this is no C++
    std::cout << word;
    ```
 """)
-        self.assertEqual((names, errors), (["docs_page"], ""))
-        self.assertEqual(self.run_program("docs_page"), (0, "8"))
+        self.assertEqual((names, errors), (["pages"], ""))
+        self.assertEqual(self.run_program("pages"), (0, "8"))
 
     def test_hidden_code_and_instructions(self):
         names, errors = self.extract("""
@@ -106,8 +115,8 @@ this is a mistake;
 std::cout << four_times(hidden);
 ```
 """)
-        self.assertEqual((names, errors), (["docs_page"], ""))
-        self.assertEqual(self.run_program("docs_page"), (0, "16"))
+        self.assertEqual((names, errors), (["pages"], ""))
+        self.assertEqual(self.run_program("pages"), (0, "16"))
 
     def test_a_block_with_main_is_a_program(self):
         names, errors = self.extract("""```cpp
@@ -118,9 +127,32 @@ int value = 1;
 int main() { std::cout << "alone"; }
 ```
 """)
-        self.assertEqual((names, errors), (["docs_page", "docs_page_line_5"], ""))
+        self.assertEqual((names, errors), (["docs_page_line_5", "pages"], ""))
         self.assertEqual(self.run_program("docs_page_line_5"), (0, "alone"))
-        self.assertEqual(self.run_program("docs_page"), (0, ""))
+        self.assertEqual(self.run_program("pages"), (0, ""))
+
+    def test_documents_do_not_share_names(self):
+        names, errors = self.extract("""<!-- cpp: outside main -->
+```cpp
+int value() { return 1; }
+```
+```cpp
+int a = value();
+std::cout << a << given;
+```
+""", """<!-- cpp: outside main -->
+```cpp
+int value() { return 2; }
+```
+```cpp
+long a = value();
+std::cout << a;
+```
+""", "no code")
+        self.assertEqual((names, errors), (["pages"], ""))
+        self.assertEqual(self.run_program("pages"), (0, "172"))
+        self.extract("```cpp\nint a = 1;\n```\n", "```cpp\nint b = a;\n```\n")
+        self.assertRegex(self.compile("pages"), r"docs/page1\.md[:(]2")
 
     def test_a_document_without_code_has_no_program(self):
         self.assertEqual(self.extract("Text\n```sh\nls\n```\n"), ([], ""))
@@ -130,19 +162,19 @@ int main() { std::cout << "alone"; }
 
     def test_the_compiler_names_document_and_line(self):
         self.extract("Text\n```cpp\nint a = 1;\nint b = missing;\n```\n")
-        self.assertRegex(self.compile("docs_page"), r"docs/page\.md[:(]4")
+        self.assertRegex(self.compile("pages"), r"docs/page\.md[:(]4")
         self.extract("Text\n```cpp\nint a = 1;\n\n#include <no_such_header>\n```\n")
-        self.assertRegex(self.compile("docs_page"), r"docs/page\.md[:(]5")
+        self.assertRegex(self.compile("pages"), r"docs/page\.md[:(]5")
         self.extract("```cpp\nint main() {\n  return missing;\n}\n```\n")
         self.assertRegex(self.compile("docs_page_line_2"), r"docs/page\.md[:(]3")
 
     def test_the_program_names_document_and_line(self):
         self.extract("```cpp\nint a = 1;\n```\n\n```cpp\n#include <stdexcept>\nthrow std::runtime_error(\"reason\");\n```\n")
-        self.assertEqual(self.run_program("docs_page"), (1, "docs/page.md:6: reason\n"))
+        self.assertEqual(self.run_program("pages"), (1, "docs/page.md:6: reason\n"))
 
     def test_an_unchanged_program_is_not_written_again(self):
         self.extract("```cpp\nint a = 1;\n```\n")
-        file = self.folder / "out/docs_page.cpp"
+        file = self.folder / "out/pages.cpp"
         before = file.stat().st_mtime_ns
         self.extract("```cpp\nint a = 1;\n```\nMore text\n")
         self.assertEqual(file.stat().st_mtime_ns, before)
