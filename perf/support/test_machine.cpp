@@ -12,7 +12,7 @@ using namespace FiligreePerf;
 
 /// A folder like /sys/devices/system/cpu.
 class LastLevelCache : public testing::Test {
- protected:
+ public:
   LastLevelCache()
       : m_folder(std::filesystem::temp_directory_path() / ("filigree_cpus_" + std::to_string(getpid()))) {}
   ~LastLevelCache() override { std::filesystem::remove_all(m_folder); }
