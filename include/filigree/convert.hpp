@@ -70,17 +70,78 @@ Crs convert_to_crs(const ExecutionSpace& exec, const Matrix& A) {
 
 }  // namespace Impl
 
-/// The type of the result of convert<Format>. It has the scalar, ordinal, device and offset types of the CRS
-/// matrix.
-template <template <class, class, class, class, class> class Format, class Crs>
-using converted_t = Format<typename Crs::non_const_value_type, typename Crs::non_const_ordinal_type,
-                           typename Crs::device_type, void, typename Crs::non_const_size_type>;
+/// The type of the result of convert<Format>. It has the ordinal, device and offset types of the CRS matrix, and
+/// its scalar type unless another one is given.
+template <template <class, class, class, class, class> class Format, class Crs,
+          class Scalar = typename Crs::non_const_value_type>
+using converted_t = Format<Scalar, typename Crs::non_const_ordinal_type, typename Crs::device_type, void,
+                           typename Crs::non_const_size_type>;
 
 /// The type of the options of convert<Format>.
 template <template <class, class, class, class, class> class Format, class Crs>
 using convert_options_t = typename MatrixTraits<converted_t<Format, Crs>>::options_type;
 
-/// Converts a CRS matrix to another format, on the device: convert<EllMatrix>(exec, crs).
+namespace Impl {
+
+// crs_of(exec, A) is the CRS matrix from which convert() of A starts. It is undefined for matrices that convert()
+// does not take.
+
+template <class ExecutionSpace, class S, class O, class D, class M, class Z>
+const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs_of(const ExecutionSpace&,
+                                                     const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs) {
+  return crs;
+}
+/// It shares the values and columns. Its row map takes rows + 1 offsets while the conversion runs.
+template <class ExecutionSpace, class S, class O, class D, class M, class Z>
+KokkosSparse::CrsMatrix<S, O, D, void, Z> crs_of(const ExecutionSpace& exec,
+                                                 const CooMatrix<S, O, D, M, Z>& coo) {
+  return crs_that_shares(exec, coo);
+}
+
+struct NoCrs {};
+NoCrs crs_of(...);
+
+/// The type of crs_of(exec, A), or NoCrs.
+template <class Matrix>
+using crs_of_t =
+    std::decay_t<decltype(crs_of(Kokkos::DefaultHostExecutionSpace(), std::declval<const Matrix&>()))>;
+
+/// The options of convert<Format> for a matrix of the given type.
+template <template <class, class, class, class, class> class Format, class Crs>
+struct OptionsOfConvert {
+  using type = convert_options_t<Format, Crs>;
+};
+template <template <class, class, class, class, class> class Format>
+struct OptionsOfConvert<Format, NoCrs> {
+  using type = ConvertOptions;
+};
+template <template <class, class, class, class, class> class Format, class Matrix>
+using options_of_convert_t = typename OptionsOfConvert<Format, crs_of_t<Matrix>>::type;
+
+/// Whether convert<Format> takes a matrix and options of these types. If not, does not compile.
+template <template <class, class, class, class, class> class Format, class Matrix, class Options>
+constexpr bool check_types_of_convert() {
+  constexpr bool is_source = !std::is_same_v<crs_of_t<Matrix>, NoCrs>;
+  constexpr bool are_options =
+      std::is_convertible_v<const Options&, const options_of_convert_t<Format, Matrix>&>;
+  static_assert(
+      is_source,
+      "Filigree::convert: A must be a KokkosSparse::CrsMatrix or a Filigree::CooMatrix. To convert a "
+      "matrix of another format, call Filigree::convert<Format>(Filigree::to_crs(A)).");
+  static_assert(
+      !is_source || are_options,
+      "Filigree::convert<Format>: the options must have the type of the options of this format, for "
+      "example Filigree::EllOptions for convert<Filigree::EllMatrix>.");
+  return is_source && are_options;
+}
+
+}  // namespace Impl
+
+/// Converts a CRS or COO matrix to another format, on the device: convert<EllMatrix>(exec, crs).
+///
+/// A is a KokkosSparse::CrsMatrix or a CooMatrix of this library. A COO matrix is converted like the CRS matrix
+/// that shares its values and columns. That matrix is called crs below. The options have the type
+/// convert_options_t<Format, Crs>, for example EllOptions.
 ///
 /// The rows of crs need not be sorted. Duplicates stay separate entries if the format can hold them;
 /// otherwise they are summed in the order of the CRS matrix. Its values, ordinals and offsets may be const,
@@ -109,44 +170,46 @@ using convert_options_t = typename MatrixTraits<converted_t<Format, Crs>>::optio
 /// cannot count the entries of its longest row (ELL, SELL, JDS, HYB and HEC) or its diagonals (CDS and DIA);
 /// 32 bits count up to 2^31 - 1024. It throws before the values and columns are allocated. BELL and BSR also
 /// throw it if some row is not sorted and some row has more than 2^30 entries.
-template <template <class, class, class, class, class> class Format, class ExecutionSpace, class S, class O,
-          class D, class M, class Z>
-std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value,
-                 converted_t<Format, KokkosSparse::CrsMatrix<S, O, D, M, Z>>>
-convert(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
-        const convert_options_t<Format, KokkosSparse::CrsMatrix<S, O, D, M, Z>>& options = {}) {
-  using Result = converted_t<Format, KokkosSparse::CrsMatrix<S, O, D, M, Z>>;
-  static_assert(
-      Kokkos::SpaceAccessibility<ExecutionSpace, typename Result::memory_space>::accessible,
-      "Filigree::convert: the execution space must be able to access the memory of the CRS matrix.");
-  Impl::ScopedRegion region(Impl::label("convert", MatrixTraits<Result>::name()));
-  Impl::check_convert_options("Filigree::convert", options);
-  Impl::check_crs(exec, "Filigree::convert", crs, options.check_input);
-  Result result;
-  Impl::convert_from_crs(exec, crs, options, result);
-  return result;
+template <template <class, class, class, class, class> class Format, class Scalar = void,
+          class ExecutionSpace, class Matrix, class Options = Impl::options_of_convert_t<Format, Matrix>,
+          std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, int> = 0>
+auto convert(const ExecutionSpace& exec, const Matrix& A, const Options& options = {}) {
+  if constexpr (Impl::check_types_of_convert<Format, Matrix, Options>()) {
+    using Crs = Impl::crs_of_t<Matrix>;
+    using Result = converted_t<Format, Crs>;
+    static_assert(Kokkos::SpaceAccessibility<ExecutionSpace, typename Result::memory_space>::accessible,
+                  "Filigree::convert: the execution space must be able to access the memory of A.");
+    const convert_options_t<Format, Crs>& format_options = options;
+    Impl::ScopedRegion region(Impl::label("convert", MatrixTraits<Result>::name()));
+    Impl::check_convert_options("Filigree::convert", format_options);
+    const auto& crs = Impl::crs_of(exec, A);
+    Impl::check_crs(exec, "Filigree::convert", crs, format_options.check_input);
+    Result result;
+    Impl::convert_from_crs(exec, crs, format_options, result);
+    // The kernels must end before a row map that belongs to `crs` alone is freed on return.
+    if constexpr (!std::is_reference_v<decltype(Impl::crs_of(exec, A))>) exec.fence();
+    return result;
+  }
 }
 
-/// Converts a COO matrix to another format, with the options of the conversion from CRS. It first makes a CRS
-/// matrix that shares the values and columns of coo. The row map of that matrix takes rows + 1 offsets while
-/// the conversion runs. Fences exec.
-template <template <class, class, class, class, class> class Format, class ExecutionSpace, class S, class O,
-          class D, class M, class Z>
-auto convert(const ExecutionSpace& exec, const CooMatrix<S, O, D, M, Z>& coo,
-             const convert_options_t<Format, KokkosSparse::CrsMatrix<S, O, D, void, Z>>& options = {}) {
-  auto result = convert<Format>(exec, Impl::crs_that_shares(exec, coo), options);
-  // The kernels must end before the row map is freed on return.
-  exec.fence();
-  return result;
+/// convert<Format>(exec, A, options) on the default instance of the execution space of A.
+template <template <class, class, class, class, class> class Format, class Scalar = void, class Matrix,
+          class Options = Impl::options_of_convert_t<Format, Matrix>,
+          std::enable_if_t<!Kokkos::is_execution_space<Matrix>::value, int> = 0>
+auto convert(const Matrix& A, const Options& options = {}) {
+  if constexpr (Impl::check_types_of_convert<Format, Matrix, Options>())
+    return convert<Format, Scalar>(typename Impl::crs_of_t<Matrix>::execution_space(), A, options);
 }
 
-/// convert<Format>(exec, A, options) for a CRS or COO matrix, on the default instance of its execution space.
-template <template <class, class, class, class, class> class Format,
-          template <class, class, class, class, class> class Matrix, class S, class O, class D, class M,
-          class Z>
-auto convert(const Matrix<S, O, D, M, Z>& A,
-             const convert_options_t<Format, KokkosSparse::CrsMatrix<S, O, D, void, Z>>& options = {}) {
-  return convert<Format>(typename Matrix<S, O, D, M, Z>::execution_space(), A, options);
+/// Does not compile: the format is missing, or is a class instead of a template.
+template <class Matrix = void, class... Arguments>
+auto convert(const Arguments&...) {
+  static_assert(!std::is_void_v<Matrix>,
+                "Filigree::convert: the format is missing. Name it, for example "
+                "Filigree::convert<Filigree::EllMatrix>(crs).");
+  static_assert(std::is_void_v<Matrix>,
+                "Filigree::convert: name the format without template arguments, for example "
+                "Filigree::convert<Filigree::EllMatrix>(crs). The result gets the types of the CRS matrix.");
 }
 
 /// Converts a matrix of any format to CRS, on the device. For CrsMatrix and WrappedCrsMatrix the result

@@ -3,6 +3,7 @@
 // The one list of formats. The typed tests, the perf programs and AnyMatrix iterate over it.
 #pragma once
 
+#include "filigree/core/refuse_kokkos_sparse_spmv.hpp"
 #include "filigree/formats/bell/bell_check.hpp"
 #include "filigree/formats/bell/bell_convert.hpp"
 #include "filigree/formats/bell/bell_spmv.hpp"

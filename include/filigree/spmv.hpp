@@ -107,7 +107,8 @@ void spmv_with_handle(const ExecutionSpace& exec, [[maybe_unused]] const Handle&
 /// AllFormats. The arguments are those of KokkosSparse::spmv.
 ///
 /// @param exec   execution space instance on which the kernels are queued
-/// @param mode   "N": A, "T": its transpose, "C": its conjugate, "H": its conjugate transpose; or a Mode
+/// @param mode   "N": A, "T": its transpose, "C": its conjugate, "H": its conjugate transpose; also the
+///               letter as a char, or a Mode
 /// @param alpha  factor of the product. If it is 0, neither A nor x is read.
 /// @param A      m x n matrix
 /// @param x      View of rank 1 or 2 with n rows (m in modes T and H), any layout and stride

@@ -5,6 +5,8 @@
 // Kernels are released together with equal version numbers, so KOKKOS_VERSION stands for both.
 #pragma once
 
+#include "filigree/core/require_cxx17.hpp"
+
 #include <Kokkos_Core.hpp>
 
 #if KOKKOS_VERSION < 30400
