@@ -15,6 +15,7 @@
 #include "filigree/formats/cds/cds_spmv.hpp"
 #include "filigree/formats/coo/coo_check.hpp"
 #include "filigree/formats/coo/coo_convert.hpp"
+#include "filigree/formats/coo/coo_kokkos.hpp"
 #include "filigree/formats/coo/coo_spmv.hpp"
 #include "filigree/formats/coo/coo_wrap.hpp"
 #include "filigree/formats/crs/crs_check.hpp"

@@ -22,6 +22,13 @@
 /// 1 if the host kernels of KokkosSparse::spmv conjugate A in mode C (3.7 and newer), else 0.
 #define FILIGREE_KOKKOS_KERNELS_CONJUGATES (KOKKOS_VERSION >= 30700)
 
+/// 1 if Kokkos Kernels has KokkosSparse::CooMatrix (4.1 and newer), else 0.
+#if __has_include(<KokkosSparse_CooMatrix.hpp>)
+#define FILIGREE_HAS_KOKKOS_COO 1
+#else
+#define FILIGREE_HAS_KOKKOS_COO 0
+#endif
+
 /// 1 if Kokkos has a sort for teams (4.0 and newer), 0 if it is in Kokkos Kernels.
 #if __has_include(<Kokkos_NestedSort.hpp>)
 #define FILIGREE_KOKKOS_SORTS_IN_TEAMS 1
