@@ -6,6 +6,7 @@
 #include "filigree/check.hpp"
 #include "filigree/convert.hpp"
 #include "filigree/core/version.hpp"
+#include "filigree/diagonal.hpp"
 #include "filigree/formats.hpp"
 #include "filigree/grid/stencil_problem.hpp"
 #include "filigree/io/matrix_market.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "filigree/core/initialized.hpp"
 #include "filigree/core/matrix_traits.hpp"
 #include "filigree/core/region.hpp"
 #include "filigree/formats.hpp"
@@ -30,6 +31,8 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> check(const 
       "Filigree::check: A must be a matrix of a Filigree format, or a KokkosSparse CrsMatrix or BsrMatrix.");
   static_assert(Kokkos::SpaceAccessibility<ExecutionSpace, typename Traits::memory_space>::accessible,
                 "Filigree::check: the execution space must be able to access the memory of A.");
+  Impl::check_initialized("Filigree::check");
+  const Impl::LabelScope label(Impl::label_of(A));
   Impl::ScopedRegion region(Impl::label("check", Traits::name()));
   Impl::check_matrix(Impl::ViewChecker<ExecutionSpace>{exec, Traits::name(), ""}, A);
 }
@@ -40,6 +43,7 @@ void check(const Matrix& A) {
   static_assert(
       MatrixTraits<Matrix>::is_matrix,
       "Filigree::check: A must be a matrix of a Filigree format, or a KokkosSparse CrsMatrix or BsrMatrix.");
+  Impl::check_initialized("Filigree::check");
   check(typename MatrixTraits<Matrix>::execution_space(), A);
 }
 

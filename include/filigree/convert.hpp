@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "filigree/conversion/cast_values.hpp"
 #include "filigree/conversion/dense_copy.hpp"
 #include "filigree/conversion/row_copy.hpp"
+#include "filigree/core/initialized.hpp"
 #include "filigree/core/matrix_traits.hpp"
 #include "filigree/formats.hpp"
 
@@ -70,17 +72,74 @@ Crs convert_to_crs(const ExecutionSpace& exec, const Matrix& A) {
 
 }  // namespace Impl
 
-/// The type of the result of convert<Format>. It has the scalar, ordinal, device and offset types of the CRS
-/// matrix.
-template <template <class, class, class, class, class> class Format, class Crs>
-using converted_t = Format<typename Crs::non_const_value_type, typename Crs::non_const_ordinal_type,
-                           typename Crs::device_type, void, typename Crs::non_const_size_type>;
+/// The type of the result of convert<Format>. It has the ordinal, device and offset types of the CRS matrix,
+/// and its scalar type unless another one is given.
+template <template <class, class, class, class, class> class Format, class Crs,
+          class Scalar = typename Crs::non_const_value_type>
+using converted_t = Format<Scalar, typename Crs::non_const_ordinal_type, typename Crs::device_type, void,
+                           typename Crs::non_const_size_type>;
 
 /// The type of the options of convert<Format>.
 template <template <class, class, class, class, class> class Format, class Crs>
 using convert_options_t = typename MatrixTraits<converted_t<Format, Crs>>::options_type;
 
-/// Converts a CRS matrix to another format, on the device: convert<EllMatrix>(exec, crs).
+namespace Impl {
+
+struct NoCrs {};
+NoCrs crs_of(...);
+
+/// The type of the CRS matrix from which convert() of a Matrix starts (see formats/crs/crs_convert.hpp), or
+/// NoCrs if convert() does not take it. (No overload has the return type auto, so this compiles none of
+/// them.)
+template <class Matrix>
+using crs_of_t =
+    std::decay_t<decltype(crs_of(Kokkos::DefaultHostExecutionSpace(), std::declval<const Matrix&>()))>;
+
+/// The options of convert<Format> for a matrix of the given type.
+template <template <class, class, class, class, class> class Format, class Crs>
+struct OptionsOfConvert {
+  using type = convert_options_t<Format, Crs>;
+};
+template <template <class, class, class, class, class> class Format>
+struct OptionsOfConvert<Format, NoCrs> {
+  using type = ConvertOptions;
+};
+template <template <class, class, class, class, class> class Format, class Matrix>
+using options_of_convert_t = typename OptionsOfConvert<Format, crs_of_t<Matrix>>::type;
+
+/// Whether convert<Format> takes a matrix and options of these types. If not, does not compile.
+template <template <class, class, class, class, class> class Format, class Matrix, class Options>
+constexpr bool check_types_of_convert() {
+  constexpr bool is_source = !std::is_same_v<crs_of_t<Matrix>, NoCrs>;
+  constexpr bool are_options =
+      std::is_convertible_v<const Options&, const options_of_convert_t<Format, Matrix>&>;
+  static_assert(
+      is_source,
+      "Filigree::convert: A must be a CRS or COO matrix. To convert a matrix of another format, call "
+      "Filigree::convert<Format>(Filigree::to_crs(A)).");
+  static_assert(
+      !is_source || are_options,
+      "Filigree::convert<Format>: the options must have the type of the options of this format, for "
+      "example Filigree::EllOptions for convert<Filigree::EllMatrix>.");
+  return is_source && are_options;
+}
+
+}  // namespace Impl
+
+/// Converts a CRS or COO matrix to another format, on the device:
+///
+///     auto A = convert<EllMatrix>(exec, crs);
+///     auto B = convert<EllMatrix, float>(exec, crs);  // values rounded to float
+///
+/// @tparam Format  the class template of the format
+/// @tparam Scalar  the scalar type of the result; void for that of A. A complex matrix has no real result
+/// @param exec     execution space instance on which the kernels run
+/// @param A        one of these; crs below is the CRS matrix that is converted
+///                 - KokkosSparse::CrsMatrix
+///                 - CooMatrix: crs shares its values and columns. Its row map takes rows + 1 offsets meanwhile
+///                 - KokkosSparse::CooMatrix with entries in any order, if the macro FILIGREE_HAS_KOKKOS_COO is
+///                   1 (Kokkos Kernels 4.1 and newer): crs is a copy, which takes the memory of make_coo()
+/// @param options  options of the format, of type convert_options_t<Format, Crs>, for example EllOptions
 ///
 /// The rows of crs need not be sorted. Duplicates stay separate entries if the format can hold them;
 /// otherwise they are summed in the order of the CRS matrix. Its values, ordinals and offsets may be const,
@@ -88,12 +147,16 @@ using convert_options_t = typename MatrixTraits<converted_t<Format, Crs>>::optio
 ///
 /// The result shares no memory with crs, except with convert<CrsMatrix> and convert<WrappedCrsMatrix>. These
 /// share its Views and copy only const values and const column indices, because the result is not const. A
-/// result that shares unmanaged Views must not be used after their memory is freed.
+/// result that shares unmanaged Views must not be used after their memory is freed. With another Scalar they
+/// share only the pattern.
 ///
 /// Fences exec to check crs and to read sizes, and no other instance. (Kokkos may wait for the device when it
-/// allocates or frees memory.) The last kernel may still run on return.
+/// allocates or frees memory.) The last kernel may still run on return, unless A is not a CRS matrix or
+/// Scalar is another type.
 ///
 /// Memory while it runs, besides crs and the result:
+///   all          sizeof(Scalar) bytes per entry, if Scalar is another type. max_storage_ratio then counts the
+///                bytes of a CRS matrix of that type
 ///   HYB          8 + sizeof(ordinal_type) bytes per row that is longer than the ELL part
 ///   CDS, DIA     4 bytes per block row and per block column, but at most 32 per entry
 ///   BELL, BSR    sizeof(ordinal_type) bytes per entry, if some row is not sorted by column
@@ -108,45 +171,58 @@ using convert_options_t = typename MatrixTraits<converted_t<Format, Crs>>::optio
 /// ConvertOptions::max_storage_ratio allows, if size_type cannot count its elements, or if ordinal_type
 /// cannot count the entries of its longest row (ELL, SELL, JDS, HYB and HEC) or its diagonals (CDS and DIA);
 /// 32 bits count up to 2^31 - 1024. It throws before the values and columns are allocated. BELL and BSR also
-/// throw it if some row is not sorted and some row has more than 2^30 entries.
-template <template <class, class, class, class, class> class Format, class ExecutionSpace, class S, class O,
-          class D, class M, class Z>
-std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value,
-                 converted_t<Format, KokkosSparse::CrsMatrix<S, O, D, M, Z>>>
-convert(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
-        const convert_options_t<Format, KokkosSparse::CrsMatrix<S, O, D, M, Z>>& options = {}) {
-  using Result = converted_t<Format, KokkosSparse::CrsMatrix<S, O, D, M, Z>>;
-  static_assert(
-      Kokkos::SpaceAccessibility<ExecutionSpace, typename Result::memory_space>::accessible,
-      "Filigree::convert: the execution space must be able to access the memory of the CRS matrix.");
-  Impl::ScopedRegion region(Impl::label("convert", MatrixTraits<Result>::name()));
-  Impl::check_convert_options("Filigree::convert", options);
-  Impl::check_crs(exec, "Filigree::convert", crs, options.check_input);
-  Result result;
-  Impl::convert_from_crs(exec, crs, options, result);
-  return result;
+/// throw it if some row is not sorted and some row has more than 2^30 entries. Throws std::overflow_error,
+/// with the row and column, if a finite value becomes infinite in another scalar type. Values that are too
+/// small become 0. Throws std::logic_error if Kokkos is not initialized.
+template <template <class, class, class, class, class> class Format, class Scalar = void,
+          class ExecutionSpace, class Matrix, class Options = Impl::options_of_convert_t<Format, Matrix>,
+          std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, int> = 0>
+auto convert(const ExecutionSpace& exec, const Matrix& A, const Options& options = {}) {
+  if constexpr (Impl::check_types_of_convert<Format, Matrix, Options>()) {
+    using Crs = Impl::crs_of_t<Matrix>;
+    using value_type = std::conditional_t<std::is_void_v<Scalar>, typename Crs::non_const_value_type, Scalar>;
+    using Result = converted_t<Format, Crs, value_type>;
+    static_assert(Kokkos::SpaceAccessibility<ExecutionSpace, typename Result::memory_space>::accessible,
+                  "Filigree::convert: the execution space must be able to access the memory of A.");
+    const char* const function = "Filigree::convert";
+    const char* const name = MatrixTraits<Result>::name();
+    Impl::check_initialized(function);
+    const convert_options_t<Format, Crs>& format_options = options;
+    const Impl::LabelScope scope(format_options.label);
+    Impl::ScopedRegion region(Impl::label("convert", name));
+    Impl::check_convert_options(function, format_options);
+    decltype(auto) given = Impl::crs_of(exec, A);
+    Impl::check_crs(exec, function, given, format_options.check_input);
+    decltype(auto) crs = Impl::with_scalar<value_type>(exec, function, name, given);
+    Result result;
+    Impl::convert_from_crs(exec, crs, format_options, result);
+    Impl::set_label(result, Impl::current_label());
+    // The kernels must end before Views that only `given` or `crs` has are freed on return.
+    if constexpr (!std::is_reference_v<decltype(given)> || !std::is_reference_v<decltype(crs)>) exec.fence();
+    return result;
+  }
 }
 
-/// Converts a COO matrix to another format, with the options of the conversion from CRS. It first makes a CRS
-/// matrix that shares the values and columns of coo. The row map of that matrix takes rows + 1 offsets while
-/// the conversion runs. Fences exec.
-template <template <class, class, class, class, class> class Format, class ExecutionSpace, class S, class O,
-          class D, class M, class Z>
-auto convert(const ExecutionSpace& exec, const CooMatrix<S, O, D, M, Z>& coo,
-             const convert_options_t<Format, KokkosSparse::CrsMatrix<S, O, D, void, Z>>& options = {}) {
-  auto result = convert<Format>(exec, Impl::crs_that_shares(exec, coo), options);
-  // The kernels must end before the row map is freed on return.
-  exec.fence();
-  return result;
+/// convert<Format>(exec, A, options) on the default instance of the execution space of A.
+template <template <class, class, class, class, class> class Format, class Scalar = void, class Matrix,
+          class Options = Impl::options_of_convert_t<Format, Matrix>,
+          std::enable_if_t<!Kokkos::is_execution_space<Matrix>::value, int> = 0>
+auto convert(const Matrix& A, const Options& options = {}) {
+  if constexpr (Impl::check_types_of_convert<Format, Matrix, Options>()) {
+    Impl::check_initialized("Filigree::convert");
+    return convert<Format, Scalar>(typename Impl::crs_of_t<Matrix>::execution_space(), A, options);
+  }
 }
 
-/// convert<Format>(exec, A, options) for a CRS or COO matrix, on the default instance of its execution space.
-template <template <class, class, class, class, class> class Format,
-          template <class, class, class, class, class> class Matrix, class S, class O, class D, class M,
-          class Z>
-auto convert(const Matrix<S, O, D, M, Z>& A,
-             const convert_options_t<Format, KokkosSparse::CrsMatrix<S, O, D, void, Z>>& options = {}) {
-  return convert<Format>(typename Matrix<S, O, D, M, Z>::execution_space(), A, options);
+/// Does not compile: the format is missing, or is a class instead of a template.
+template <class Matrix = void, class... Arguments>
+auto convert(const Arguments&...) {
+  static_assert(!std::is_void_v<Matrix>,
+                "Filigree::convert: the format is missing. Name it, for example "
+                "Filigree::convert<Filigree::EllMatrix>(crs).");
+  static_assert(std::is_void_v<Matrix>,
+                "Filigree::convert: name the format without template arguments, for example "
+                "Filigree::convert<Filigree::EllMatrix>(crs). The result gets the types of the CRS matrix.");
 }
 
 /// Converts a matrix of any format to CRS, on the device. For CrsMatrix and WrappedCrsMatrix the result
@@ -159,6 +235,8 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value &&
                      MatrixTraits<Matrix<S, O, D, M, Z>>::is_matrix,
                  KokkosSparse::CrsMatrix<S, O, D, void, Z>>
 to_crs(const ExecutionSpace& exec, const Matrix<S, O, D, M, Z>& A) {
+  Impl::check_initialized("Filigree::to_crs");
+  const Impl::LabelScope scope(Impl::label_of(A));
   Impl::ScopedRegion region(Impl::label("to_crs", MatrixTraits<Matrix<S, O, D, M, Z>>::name()));
   return Impl::convert_to_crs<KokkosSparse::CrsMatrix<S, O, D, void, Z>>(exec, A);
 }
@@ -166,50 +244,93 @@ to_crs(const ExecutionSpace& exec, const Matrix<S, O, D, M, Z>& A) {
 /// to_crs(exec, A) on the default instance of the execution space of A.
 template <class Matrix>
 auto to_crs(const Matrix& A) {
+  Impl::check_initialized("Filigree::to_crs");
   return to_crs(typename MatrixTraits<Matrix>::execution_space(), A);
 }
+
+#if FILIGREE_HAS_KOKKOS_COO
+/// Converts a matrix of any format to KokkosSparse::CooMatrix (Kokkos Kernels 4.1 and newer), with the
+/// entries of to_crs(), sorted by row. For a CooMatrix the result shares its Views. Otherwise it is new;
+/// to_crs() and convert<CooMatrix>() then say which memory and fences it takes.
+template <class ExecutionSpace, class S, class O, class D, class M, class Z,
+          template <class, class, class, class, class> class Matrix,
+          std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, int> = 0>
+KokkosSparse::CooMatrix<S, O, D, void, Z> to_kokkos_coo(const ExecutionSpace& exec,
+                                                        const Matrix<S, O, D, M, Z>& A) {
+  Impl::check_initialized("Filigree::to_kokkos_coo");
+  if constexpr (std::is_same_v<Matrix<S, O, D, M, Z>, CooMatrix<S, O, D, M, Z>>) {
+    return Impl::kokkos_coo_that_shares(A);
+  } else {
+    CooOptions options;
+    options.check_input = false;
+    options.max_storage_ratio = std::numeric_limits<double>::infinity();
+    options.label = Impl::label_of(A);
+    const auto crs = to_crs(exec, A);
+    const auto coo = convert<CooMatrix>(exec, crs, options);
+    // The kernels must end before `crs` is freed on return.
+    exec.fence();
+    return Impl::kokkos_coo_that_shares(coo);
+  }
+}
+
+/// to_kokkos_coo(exec, A) on the default instance of the execution space of A.
+template <class Matrix>
+auto to_kokkos_coo(const Matrix& A) {
+  Impl::check_initialized("Filigree::to_kokkos_coo");
+  return to_kokkos_coo(typename MatrixTraits<Matrix>::execution_space(), A);
+}
+#endif
 
 /// Overwrites the values of A by the values of a CRS matrix with the same pattern as the one that A was
 /// converted from. One kernel on exec, which may still run on return. With RefillOptions::check_pattern,
 /// other kernels compare the patterns first. A WrappedCrsMatrix shares its values with the CRS matrix that it
 /// was made from, so that the values of that matrix change too.
 ///
+/// If the scalar types differ, as after convert<EllMatrix, float> of a double matrix, the values are first
+/// cast into memory that is freed on return. This takes sizeof(scalar of A) bytes per entry, one more kernel
+/// and a fence.
+///
 /// Throws std::invalid_argument if the extents or the numbers of entries differ, or if
-/// RefillOptions::check_pattern is true and the patterns differ. A is then unchanged.
+/// RefillOptions::check_pattern is true and the patterns differ. Throws std::overflow_error if a finite value
+/// becomes infinite in the scalar type of A. A is then unchanged.
 template <class ExecutionSpace, class Matrix, class S, class O, class D, class M, class Z>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> refill(
-    const ExecutionSpace& exec, const Matrix& A, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
+    const ExecutionSpace& exec, const Matrix& A, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& given,
     const RefillOptions& options = {}) {
   using Traits = MatrixTraits<Matrix>;
-  static_assert(std::is_same<typename Traits::value_type, std::remove_const_t<S>>::value,
-                "Filigree::refill: A and the CRS matrix must have the same scalar type.");
   static_assert(Kokkos::SpaceAccessibility<ExecutionSpace, typename Traits::memory_space>::accessible,
                 "Filigree::refill: the execution space must be able to access the memory of A.");
-  static const std::string region_name = Impl::label("refill", Traits::name());
-  Impl::ScopedRegion region(region_name);
-  Impl::check_crs(exec, "Filigree::refill", crs, options.check_pattern);
-  const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
-  if (Traits::num_rows(A) != rows || Traits::num_cols(A) != static_cast<std::int64_t>(crs.numCols()) ||
-      (Traits::counts_nnz && Traits::nnz(A) != static_cast<std::int64_t>(crs.nnz())))
-    Impl::fail<std::invalid_argument>(
-        "Filigree::refill: A is ", Traits::num_rows(A), " x ", Traits::num_cols(A), " with ", Traits::nnz(A),
-        " entries, and the CRS matrix is ", rows, " x ", crs.numCols(), " with ", crs.nnz(),
-        "; it must have the pattern of the matrix that A was converted from.");
+  const char* const function = "Filigree::refill";
+  Impl::check_initialized(function);
+  const Impl::LabelScope scope(Impl::label_of(A));
+  Impl::ScopedRegion region(Impl::label("refill", Traits::name()));
+  Impl::check_crs(exec, function, given, options.check_pattern);
+  const std::int64_t rows = static_cast<std::int64_t>(given.numRows());
+  if (Traits::num_rows(A) != rows || Traits::num_cols(A) != static_cast<std::int64_t>(given.numCols()) ||
+      (Traits::counts_nnz && Traits::nnz(A) != static_cast<std::int64_t>(given.nnz())))
+    Impl::fail<std::invalid_argument>(function, ": A is ", Traits::num_rows(A), " x ", Traits::num_cols(A),
+                                      " with ", Traits::nnz(A), " entries, and the CRS matrix is ", rows,
+                                      " x ", given.numCols(), " with ", given.nnz(),
+                                      "; it must have the pattern of the matrix that A was converted from.");
   if (rows == 0) return;
+  decltype(auto) crs = Impl::with_scalar<typename Traits::value_type>(exec, function, Traits::name(), given);
   if (options.check_pattern) {
     const std::int64_t row = Impl::first_different_row(exec, A, crs);
     if (row < rows)
       Impl::fail<std::invalid_argument>(
-          "Filigree::refill: row ", row, " of the CRS matrix does not have the columns of row ", row,
-          " of A (", Traits::name(), "); it must have the pattern of the matrix that A was converted from.");
+          function, ": row ", row, " of the CRS matrix does not have the columns of row ", row, " of A (",
+          Traits::name(), "); it must have the pattern of the matrix that A was converted from.");
   }
   Impl::refill_from_crs(exec, A, crs);
+  // The kernel must end before the values of `crs` are freed on return.
+  if constexpr (!std::is_reference_v<decltype(crs)>) exec.fence();
 }
 
 /// refill(exec, A, crs, options) on the default instance of the execution space of A.
 template <class Matrix, class S, class O, class D, class M, class Z>
 void refill(const Matrix& A, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
             const RefillOptions& options = {}) {
+  Impl::check_initialized("Filigree::refill");
   refill(typename MatrixTraits<Matrix>::execution_space(), A, crs, options);
 }
 

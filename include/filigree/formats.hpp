@@ -3,6 +3,7 @@
 // The one list of formats. The typed tests, the perf programs and AnyMatrix iterate over it.
 #pragma once
 
+#include "filigree/core/refuse_kokkos_sparse_spmv.hpp"
 #include "filigree/formats/bell/bell_check.hpp"
 #include "filigree/formats/bell/bell_convert.hpp"
 #include "filigree/formats/bell/bell_spmv.hpp"
@@ -14,6 +15,7 @@
 #include "filigree/formats/cds/cds_spmv.hpp"
 #include "filigree/formats/coo/coo_check.hpp"
 #include "filigree/formats/coo/coo_convert.hpp"
+#include "filigree/formats/coo/coo_kokkos.hpp"
 #include "filigree/formats/coo/coo_spmv.hpp"
 #include "filigree/formats/coo/coo_wrap.hpp"
 #include "filigree/formats/crs/crs_check.hpp"

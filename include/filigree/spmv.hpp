@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "filigree/core/initialized.hpp"
 #include "filigree/core/matrix_traits.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/core/region.hpp"
@@ -63,10 +64,11 @@ void spmv_with_handle(const ExecutionSpace& exec, [[maybe_unused]] const Handle&
       is_complex_v<y_type> || !(is_complex_v<accumulator_type> || is_complex_v<Alpha> || is_complex_v<Beta>),
       "Filigree::spmv: y must be complex if A, x, alpha or beta is.");
 
-  static const std::string region_name = label("spmv", MatrixTraits<Matrix>::name());
+  check_initialized("Filigree::spmv");
   check_spmv(mode, A, x, y);
   if (y.extent(0) == 0 || column_count(y) == 0) return;
-  ScopedRegion region(region_name);
+  const std::string& name = product_names(A).spmv;
+  ScopedRegion region(name);
 
   const auto wide_alpha = convert_scalar<accumulator_type>(alpha);
   const auto wide_beta = convert_scalar<accumulator_type>(beta);
@@ -89,7 +91,7 @@ void spmv_with_handle(const ExecutionSpace& exec, [[maybe_unused]] const Handle&
     using Operands = ProductOperands<typename MatrixTraits<Matrix>::value_type, x_type, y_type,
                                      decltype(most_columns)::value>;
     spmv_kernel(
-        exec, region_name, mode, A,
+        exec, name, mode, A,
         Operands{x_vector.from_column(first), y_vector.from_column(first), count, wide_alpha, wide_beta});
   };
   int column = 0;
@@ -107,7 +109,8 @@ void spmv_with_handle(const ExecutionSpace& exec, [[maybe_unused]] const Handle&
 /// AllFormats. The arguments are those of KokkosSparse::spmv.
 ///
 /// @param exec   execution space instance on which the kernels are queued
-/// @param mode   "N": A, "T": its transpose, "C": its conjugate, "H": its conjugate transpose; or a Mode
+/// @param mode   "N": A, "T": its transpose, "C": its conjugate, "H": its conjugate transpose; also the
+///               letter as a char, or a Mode
 /// @param alpha  factor of the product. If it is 0, neither A nor x is read.
 /// @param A      m x n matrix
 /// @param x      View of rank 1 or 2 with n rows (m in modes T and H), any layout and stride
@@ -141,7 +144,8 @@ void spmv_with_handle(const ExecutionSpace& exec, [[maybe_unused]] const Handle&
 /// Cost: A is read once per 16 columns of x.
 ///
 /// Throws std::invalid_argument for an unknown mode, for extents that do not fit, for rows of x or y that are
-/// 2^31 bytes or more apart, and for an x that overlaps y. In these cases nothing is written.
+/// 2^31 bytes or more apart, and for an x that overlaps y. In these cases nothing is written. Throws
+/// std::logic_error if Kokkos is not initialized, as every function of this library does.
 template <class ExecutionSpace, class Alpha, class Matrix, class XView, class Beta, class YView>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> spmv(const ExecutionSpace& exec,
                                                                          const ModeArgument& mode,
@@ -158,6 +162,7 @@ void spmv(const ModeArgument& mode, const Alpha& alpha, const Matrix& A, const X
   static_assert(
       MatrixTraits<Matrix>::is_matrix,
       "Filigree::spmv: A must be a matrix of a Filigree format, or a KokkosSparse CrsMatrix or BsrMatrix.");
+  Impl::check_initialized("Filigree::spmv");
   spmv(typename MatrixTraits<Matrix>::execution_space(), mode, alpha, A, x, beta, y);
 }
 
@@ -190,6 +195,7 @@ template <class Handle, class Alpha, class Matrix, class XView, class Beta, clas
 std::enable_if_t<Impl::is_spmv_handle_v<Handle>> spmv(const Handle& handle, const ModeArgument& mode,
                                                       const Alpha& alpha, const Matrix& A, const XView& x,
                                                       const Beta& beta, const YView& y) {
+  Impl::check_initialized("Filigree::spmv");
   spmv(typename MatrixTraits<Matrix>::execution_space(), handle, mode, alpha, A, x, beta, y);
 }
 

@@ -97,7 +97,7 @@ class EntryReader {
     for (std::int64_t lines = 0;; ++lines) {
       if (p == m_text.end)
         m_text.fail(p, "entry " + std::to_string(lines + 1) + " of " + std::to_string(m_header.num_entries) +
-                           " (too few entries)");
+                           ", as the size line announces");
       if (lines == m_header.num_entries)
         m_text.fail(p, "the end of the file after " + std::to_string(lines) + " entries");
       const char* end = line_end(p, m_text.end);

@@ -69,11 +69,33 @@ inline std::int64_t read_size(const Text& text, const char*& p, const char* what
   return value;
 }
 
+/// The byte order mark at the beginning of a text, for error texts; empty if there is none.
+inline std::string byte_order_mark(const Text& text) {
+  const std::string_view bytes(text.begin, static_cast<std::size_t>(text.end - text.begin));
+  using namespace std::string_view_literals;
+  // The mark of UTF-16 is the beginning of one of UTF-32, so it comes last.
+  const std::pair<std::string_view, const char*> marks[] = {{"\xef\xbb\xbf"sv, "UTF-8 (bytes EF BB BF)"},
+                                                            {"\xff\xfe\0\0"sv, "UTF-32 (bytes FF FE 00 00)"},
+                                                            {"\0\0\xfe\xff"sv, "UTF-32 (bytes 00 00 FE FF)"},
+                                                            {"\xff\xfe"sv, "UTF-16 (bytes FF FE)"},
+                                                            {"\xfe\xff"sv, "UTF-16 (bytes FE FF)"}};
+  for (const auto& [mark, name] : marks)
+    if (bytes.substr(0, mark.size()) == mark) return name;
+  return {};
+}
+
 /// Reads the five words of the banner and returns their end. Refuses undefined combinations.
 inline const char* read_banner(const Text& text, const MatrixMarketOptions& options, bool real_target,
                                Header& header) {
   const char* p = skip_word(text.begin, text.end);
-  if (!equals_word(text.begin, p, "%%matrixmarket")) text.fail(text.begin, "the banner \"%%MatrixMarket\"");
+  if (!equals_word(text.begin, p, "%%matrixmarket")) {
+    const std::string banner("the banner \"%%MatrixMarket\"");
+    const std::string mark = byte_order_mark(text);
+    if (mark.empty()) text.fail(text.begin, banner);
+    throw MatrixMarketError(text.name, 1,
+                            "expected " + banner + ", found the byte order mark of " + mark +
+                                "; save the file as plain ASCII without it");
+  }
   header.object = read_word<Object>(text, p, "the object", {"matrix", "vector"});
   header.format = read_word<Format>(text, p, "the format", {"coordinate", "array"});
   const char* field = p;
@@ -142,8 +164,9 @@ inline Header read_header(const Text& text, const MatrixMarketOptions& options,
   const std::int64_t max_entries = (bytes + 1) / (2 * numbers_per_line);
   if (header.num_entries > max_entries)
     text.fail(entries, "no more than the " + std::to_string(max_entries) + " entries that the " +
-                           std::to_string(bytes) + " bytes after the size line can hold (too few entries: " +
-                           std::to_string(header.num_entries) + " announced)");
+                           std::to_string(bytes) +
+                           " bytes after the size line can hold (the file is truncated, or the size line "
+                           "is wrong)");
   return header;
 }
 

@@ -63,7 +63,8 @@ struct Text {
   /// Throws a MatrixMarketError that says what was expected and quotes the word found at p and its line.
   [[noreturn]] void fail(const char* p, const std::string& expected) const {
     p = skip_blanks(p, end);
-    std::string found("the end of the file");
+    std::string found =
+        begin == end ? "nothing: the file is empty" : "the end of the file: the file is truncated";
     if (p < end) {
       const char* first = p;
       while (first > begin && first[-1] != '\n')

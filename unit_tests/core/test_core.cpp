@@ -78,6 +78,8 @@ TEST(Mode, AcceptsOnlyFourLetters) {
   EXPECT_EQ(Mode(ModeArgument("C")), Mode::Conjugate);
   EXPECT_EQ(Mode(ModeArgument("H")), Mode::ConjugateTranspose);
   EXPECT_EQ(Mode(ModeArgument(Mode::Transpose)), Mode::Transpose);
+  EXPECT_EQ(Mode(ModeArgument('H')), Mode::ConjugateTranspose);
+  EXPECT_THROW(ModeArgument('h'), std::invalid_argument);
   for (const char* text : {"X", "", "n", "NN", " N"})
     EXPECT_THROW(ModeArgument{text}, std::invalid_argument) << text;
   EXPECT_THROW(ModeArgument(static_cast<const char*>(nullptr)), std::invalid_argument);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <filigree/check.hpp>
 #include <filigree/convert.hpp>
+#include <filigree/diagonal.hpp>
 #include <filigree/io/matrix_market.hpp>
 #include <limits>
 #include <sstream>
@@ -101,6 +102,22 @@ void add_formats(Causes& causes) {
     options.check_input = false;
     convert<BellMatrix>(crs, options);
   });
+  HostMatrix<double> large(3, 4);
+  large.rows[1].push_back({2, -1e300});
+  add("convert-overflow", [=]() { convert<EllMatrix, float>(device_crs(large)); });
+  add("convert-overflow", [=]() {
+    auto small = large;
+    small.rows[1].back().value = 1;
+    refill(convert<EllMatrix, float>(device_crs(small)), device_crs(large));
+  });
+#if FILIGREE_HAS_KOKKOS_COO
+  add("convert-kokkos-coo", []() {
+    using Coo = KokkosSparse::CooMatrix<double, short, Device, void, int>;
+    convert<EllMatrix>(Coo(32768, 5, Coo::row_view(), Coo::column_view(), Coo::scalar_view()));
+  });
+#else
+  add("convert-kokkos-coo", []() { throw NotHere{"these Kokkos Kernels have no CooMatrix"}; });
+#endif
   add("convert-slices", []() { throw NotHere{"2^31 slices take more than 18 GB"}; });
   add("convert-ratio", convert_with<CooMatrix>([](auto& options) { options.max_storage_ratio = -1; }));
   add("convert-ratio", convert_with<CrsMatrix>([](auto& options) {
@@ -158,6 +175,20 @@ void add_coo(Causes& causes) {
                     }});
 }
 
+void add_diagonal(Causes& causes) {
+  using namespace Filigree;
+  for (const int block_size : {-1, 0, 4})
+    causes.push_back({"diagonal-block", [=]() {
+                        diagonal_blocks(three_entries(3, 4, {0, 1, 2, 3}), block_size);
+                      }});
+  causes.push_back({"diagonal-bytes", []() {
+                      // A matrix without diagonals takes no memory.
+                      constexpr int most = std::numeric_limits<int>::max();
+                      diagonal_blocks(CdsMatrix<double, int, Device, void, int>(most, most, 0, 1, {}, {}),
+                                      most);
+                    }});
+}
+
 void add_refill(Causes& causes) {
   using namespace Filigree;
   const auto refill_with = [](const Matrix& crs) {
@@ -190,6 +221,7 @@ Causes causes_of_conversions() {
   add_crs(causes, "crs-column", []() { return three_entries(3, 4, {0, 1, 2, 3}, {1, 2, 4}); });
   add_formats(causes);
   add_coo(causes);
+  add_diagonal(causes);
   add_refill(causes);
   return causes;
 }

@@ -181,6 +181,8 @@ void add_reading(Causes& causes) {
   add("read-banner", reads_file(""));
   add("read-banner", reads_file(gzip));
   add("read-banner", reads_file("1 1 1\n"));
+  for (const std::string mark : {"\xef\xbb\xbf", "\xff\xfe", "\xfe\xff"})
+    add("read-byte-order-mark", reads_file(mark + "%%MatrixMarket matrix coordinate real general\n1 1 0\n"));
 }
 
 void add_banners(Causes& causes) {

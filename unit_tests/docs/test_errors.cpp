@@ -106,6 +106,7 @@ std::string type_of(const std::exception& error) {
   const auto is = [&](const auto& type) { return typeid(error) == type; };
   return is(typeid(std::invalid_argument))         ? "std::invalid_argument"
          : is(typeid(std::length_error))           ? "std::length_error"
+         : is(typeid(std::overflow_error))         ? "std::overflow_error"
          : is(typeid(std::runtime_error))          ? "std::runtime_error"
          : is(typeid(std::logic_error))            ? "std::logic_error"
          : is(typeid(Filigree::MatrixMarketError)) ? "Filigree::MatrixMarketError"

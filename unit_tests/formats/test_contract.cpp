@@ -63,7 +63,7 @@ TYPED_TEST(Contract, RefusesOverlap) {
   EXPECT_EQ(host_list(x), std::vector<double>(5, 77.0));
 }
 
-TYPED_TEST(Contract, TakesModesAsStringsOrEnumerators) {
+TYPED_TEST(Contract, TakesModesAsStringsLettersOrEnumerators) {
   const auto host = scattered<double>(6, 6, 3);
   const auto A = converted<TypeParam>(host);
   const auto x = Random(1).vectors<double>(6, 1);
@@ -73,7 +73,11 @@ TYPED_TEST(Contract, TakesModesAsStringsOrEnumerators) {
   for (int i = 0; i < 4; ++i) {
     const auto y = device_view<Kokkos::View<double*, Device>>(ones);
     Filigree::spmv(texts[i], 1.5, A, x_view, 1.0, y);
-    EXPECT_TRUE(agrees(host_vectors(y), reference_product(all_modes[i], 1.5, host, x, 1.0, ones)));
+    const auto y_of_letter = device_view<Kokkos::View<double*, Device>>(ones);
+    Filigree::spmv(texts[i][0], 1.5, A, x_view, 1.0, y_of_letter);
+    const auto expected = reference_product(all_modes[i], 1.5, host, x, 1.0, ones);
+    EXPECT_TRUE(agrees(host_vectors(y), expected));
+    EXPECT_TRUE(agrees(host_vectors(y_of_letter), expected));
   }
   const auto y = device_view<Kokkos::View<double*, Device>>(ones);
   for (const char* text : {"X", "", "n", "NT", "N ", static_cast<const char*>(nullptr)})
@@ -81,6 +85,8 @@ TYPED_TEST(Contract, TakesModesAsStringsOrEnumerators) {
                       {"Filigree::spmv", "mode is \"" + std::string(text == nullptr ? "" : text) + "\""}));
   EXPECT_TRUE(holds(refusal([&]() { Filigree::spmv(static_cast<Mode>('x'), 1.5, A, x_view, 0.0, y); }),
                     {"Filigree::spmv", "mode is \"x\""}));
+  EXPECT_TRUE(holds(refusal([&]() { Filigree::spmv('n', 1.5, A, x_view, 0.0, y); }),
+                    {"Filigree::spmv", "mode is \"n\""}));
   EXPECT_EQ(host_vectors(y).data, ones.data);
 }
 

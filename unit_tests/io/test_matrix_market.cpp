@@ -221,7 +221,7 @@ TEST(MatrixMarket, BannerMayHaveAnyCaseAndBlanks) {
 }
 
 TEST(MatrixMarket, BannerErrors) {
-  expect_error("", 1, {"the banner", "end of the file"});
+  expect_error("", 1, {"the banner", "the file is empty"});
   expect_error("\n", 1, {"the banner", "end of the line"});
   expect_error("1 1 1\n1 1 2\n", 1, {"the banner \"%%MatrixMarket\"", "found \"1\" in the line \"1 1 1\""});
   expect_error("%MatrixMarket matrix coordinate real general\n1 1 0\n", 1, {"the banner"});
@@ -239,6 +239,48 @@ TEST(MatrixMarket, BannerErrors) {
   expect_error("%%MatrixMarket matrix coordinate real general 5\n1 1 0\n", 1,
                {"end of the line", "found \"5\""});
   expect_error(std::string("\x7f\0\1\2ELF", 7), 1, {"the banner", "\"????ELF\""});
+}
+
+TEST(MatrixMarket, ByteOrderMarksAreNamed) {
+  const auto with_mark = [](const std::string& mark) { return mark + general("1 1 1\n1 1 2\n"); };
+  expect_error(with_mark("\xef\xbb\xbf"), 1, {"the banner", "byte order mark of UTF-8", "EF BB BF"});
+  expect_error(with_mark("\xff\xfe"), 1, {"the banner", "byte order mark of UTF-16", "FF FE"});
+  expect_error(with_mark("\xfe\xff"), 1, {"the banner", "byte order mark of UTF-16", "FE FF"});
+  expect_error(with_mark(std::string("\xff\xfe\0\0", 4)), 1,
+               {"the banner", "byte order mark of UTF-32", "FF FE 00 00"});
+  expect_error(with_mark(std::string("\0\0\xfe\xff", 4)), 1,
+               {"the banner", "byte order mark of UTF-32", "00 00 FE FF"});
+  expect_error("\xef\xbb\xbf", 1, {"byte order mark of UTF-8"});
+  // The first bytes of a mark are not a mark.
+  expect_error("\xef\xbb", 1, {"the banner", "\"??\""});
+}
+
+/// A file that was cut off after any number of whole lines.
+TEST(MatrixMarket, FilesCutOffAtALineEndAreTruncated) {
+  const std::string files[] = {general("% a comment\n3 3 4\n1 1 1.25\n2 2 2\n3 3 3\n1 3 -1e-3\n"),
+                               "%%MatrixMarket matrix coordinate pattern symmetric\n3 3 3\n1 1\n2 2\n3 1\n",
+                               "%%MatrixMarket matrix array real general\n2 2\n1.125\n2\n3\n4\n",
+                               "%%MatrixMarket vector array integer general\n3\n100\n2\n3\n"};
+  for (const std::string& file : files) {
+    EXPECT_NO_THROW(read(file));
+    for (std::size_t size = file.find('\n') + 1; size < file.size(); size = file.find('\n', size) + 1) {
+      SCOPED_TRACE(file.substr(0, size));
+      try {
+        read(file.substr(0, size));
+        ADD_FAILURE() << "no error";
+      } catch (const Filigree::MatrixMarketError& error) {
+        EXPECT_NE(std::string(error.what()).find("truncated"), std::string::npos) << error.what();
+      }
+    }
+  }
+  // A complete file with a wrong line is not truncated, nor is one with too many entries.
+  for (const char* rest : {"2 2 2\n1 1 1.0\n3 2 1.0\n", "2 2 1\n1 1 1\n2 2 2\n", "2 2\n1 1 1\n"})
+    try {
+      read(general(rest));
+      ADD_FAILURE() << "no error";
+    } catch (const Filigree::MatrixMarketError& error) {
+      EXPECT_EQ(std::string(error.what()).find("truncated"), std::string::npos) << error.what();
+    }
 }
 
 TEST(MatrixMarket, UndefinedCombinationsAreErrors) {
@@ -292,12 +334,13 @@ TEST(MatrixMarket, SymmetricKindsMustBeSquare) {
 
 TEST(MatrixMarket, CountsThatTheTextCannotHoldAreRefusedBeforeAllocation) {
   expect_error(general("3 3 9000000000000000000\n1 1 1\n"), 2,
-               {"too few entries", "\"9000000000000000000\""});
-  expect_error(general("3 3 2\n1 1 1\n"), 2, {"no more than the 1 entries", "too few entries"});
+               {"truncated, or the size line", "\"9000000000000000000\""});
+  expect_error(general("3 3 2\n1 1 1\n"), 2, {"no more than the 1 entries", "truncated", "size line"});
   expect_error("%%MatrixMarket matrix array real general\n2000000000 2000000000\n1\n", 2,
-               {"too few entries"});
+               {"truncated, or the size line"});
   expect_error<Crs<double, std::int64_t>>(
-      "%%MatrixMarket matrix array real general\n4000000000 4000000000\n1\n", 2, {"too few entries"});
+      "%%MatrixMarket matrix array real general\n4000000000 4000000000\n1\n", 2,
+      {"truncated, or the size line"});
 }
 
 // ---- entries --------------------------------------------------------------------------------------------
@@ -499,7 +542,8 @@ TEST(MatrixMarket, VectorsAreMatricesOfOneColumn) {
 }
 
 TEST(MatrixMarket, TooFewAndTooManyEntriesAreErrors) {
-  expect_error(general("2 2 2\n1 1 1.0000\n"), 4, {"entry 2 of 2", "too few", "end of the file"});
+  expect_error(general("2 2 2\n1 1 1.0000\n"), 4,
+               {"entry 2 of 2", "the size line announces, found the end of the file: the file is truncated"});
   expect_error(general("2 2 1\n1 1 1\n2 2 2\n"), 4, {"end of the file after 1 entries", "\"2 2 2\""});
   expect_error(general("2 2 1\n1 1 1\nrubbish\n"), 4, {"end of the file after 1 entries", "\"rubbish\""});
 }
@@ -634,7 +678,7 @@ TEST_F(MatrixMarketFile, GzipErrors) {
 TEST_F(MatrixMarketFile, FileErrors) {
   expect_file_error((m_folder / "missing.mtx").string(), 0, {"cannot open the file", "No such file"});
   expect_file_error(m_folder.string(), 0, {"found a directory"});
-  expect_file_error(write("empty.mtx", ""), 1, {"the banner", "end of the file"});
+  expect_file_error(write("empty.mtx", ""), 1, {"the banner", "the file is empty"});
   expect_file_error(write("bad.mtx", general("2 2 1\n1 1 x\n")), 3, {"\"x\""});
 }
 

@@ -6,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filigree/check.hpp>
 #include <filigree/convert.hpp>
+#include <filigree/diagonal.hpp>
 #include <filigree/formats.hpp>
 #include <filigree/spmv.hpp>
 #include <string>
@@ -37,6 +39,11 @@ struct FormatCase {
   template <class Kind>
   static Matrix convert_kind(const Kind& crs, const Options& options) {
     return Filigree::convert<Format::template matrix>(crs, options);
+  }
+  /// Calls it for a result with another scalar type.
+  template <class To, class Kind>
+  static auto convert_to(const Kind& crs, const Options& options) {
+    return Filigree::convert<Format::template matrix, To>(crs, options);
   }
   static Matrix convert_with(const ExecutionSpace& exec, const Crs& crs, const Options& options) {
     return Filigree::convert<Format::template matrix>(exec, crs, options);

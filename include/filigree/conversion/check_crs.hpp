@@ -63,6 +63,14 @@ struct CheckCrs {
   }
 };
 
+/// The row of an entry of a CRS matrix with a valid row map, for error texts. Fences exec.
+template <class ExecutionSpace, class Crs>
+std::int64_t row_of_entry(const ExecutionSpace& exec, const Crs& crs, std::int64_t entry) {
+  const auto row_map = host_copy(exec, crs.graph.row_map);
+  const auto* const row_ends = row_map.data() + 1;
+  return std::upper_bound(row_ends, row_ends + crs.numRows(), static_cast<std::size_t>(entry)) - row_ends;
+}
+
 /// Throws std::invalid_argument if crs is not a valid CRS matrix. The message begins with `function`. The
 /// lengths of the Views are always checked. If check_content is true, one kernel also checks the row map and
 /// the columns, and exec is fenced.
@@ -102,11 +110,8 @@ void check_crs(const ExecutionSpace& exec, const char* function, const Crs& crs,
                                 read_element(exec, crs.graph.row_map, bad + 1), " of ", entries,
                                 "; the row map must not decrease and must stay within the entries.");
   const std::int64_t bad_entry = bad - rows;
-  const auto host_row_map = host_copy(exec, crs.graph.row_map);
-  const auto* row_ends = host_row_map.data() + 1;
-  const std::int64_t row =
-      std::upper_bound(row_ends, row_ends + rows, static_cast<std::size_t>(bad_entry)) - row_ends;
-  fail<std::invalid_argument>(function, ": row ", row, " of the CRS matrix has an entry in column ",
+  fail<std::invalid_argument>(function, ": row ", row_of_entry(exec, crs, bad_entry),
+                              " of the CRS matrix has an entry in column ",
                               read_element(exec, crs.graph.entries, bad_entry), "; columns of a ", rows,
                               " x ", columns, " matrix are 0 to ", columns - 1, ".");
 }

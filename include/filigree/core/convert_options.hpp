@@ -25,6 +25,12 @@ struct ConvertOptions {
   /// A result of at most this size is accepted whatever the ratio. The padding of a tiny matrix to whole
   /// slices can exceed every ratio, but it wastes little memory.
   static constexpr double never_refused_bytes = 65536;
+  /// A label for the matrix, so that Kokkos Tools show several matrices apart. It appears in the names of the
+  /// Views of the result, and of the kernels and regions of the conversion and of later calls with the
+  /// result: "Filigree::spmv[ell:pressure]" for the label "pressure". Products of CrsMatrix and BsrMatrix do
+  /// not show it, because these classes of Kokkos Kernels cannot keep it. The names of each label are kept
+  /// until the process ends, so do not count in it.
+  std::string label;
 };
 
 /// A variant of a format: options and a name for them.

@@ -5,6 +5,8 @@
 // Kernels are released together with equal version numbers, so KOKKOS_VERSION stands for both.
 #pragma once
 
+#include "filigree/core/require_cxx17.hpp"
+
 #include <Kokkos_Core.hpp>
 
 #if KOKKOS_VERSION < 30400
@@ -19,6 +21,13 @@
 
 /// 1 if the host kernels of KokkosSparse::spmv conjugate A in mode C (3.7 and newer), else 0.
 #define FILIGREE_KOKKOS_KERNELS_CONJUGATES (KOKKOS_VERSION >= 30700)
+
+/// 1 if Kokkos Kernels has KokkosSparse::CooMatrix (4.1 and newer), else 0.
+#if __has_include(<KokkosSparse_CooMatrix.hpp>)
+#define FILIGREE_HAS_KOKKOS_COO 1
+#else
+#define FILIGREE_HAS_KOKKOS_COO 0
+#endif
 
 /// 1 if Kokkos has a sort for teams (4.0 and newer), 0 if it is in Kokkos Kernels.
 #if __has_include(<Kokkos_NestedSort.hpp>)

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "filigree/core/kokkos_versions.hpp"
+#include "filigree/core/matrix_traits.hpp"
+#include "filigree/core/region.hpp"
 
 namespace Filigree {
+namespace Impl {
+template <class Matrix>
+void set_label(Matrix& A, const std::string& label);
+template <class Matrix>
+const ProductNames& product_names(const Matrix& A);
+}  // namespace Impl
 
 /// Base class of all formats but CRS and BSR, which are classes of Kokkos Kernels: member types and extents.
 /// It has the template parameters of KokkosSparse::CrsMatrix.
@@ -30,6 +37,8 @@ class MatrixBase {
   /// The number of entries of the CRS matrix, triplets or grid from which the matrix was built, including
   /// duplicates and explicit zeros.
   KOKKOS_INLINE_FUNCTION SizeType nnz() const { return m_nnz; }
+  /// The label that Kokkos Tools show for the matrix (ConvertOptions::label), or an empty string.
+  std::string label() const { return m_names == nullptr ? std::string() : m_names->label; }
 
  protected:
   /// A matrix without rows and columns.
@@ -39,12 +48,49 @@ class MatrixBase {
       : m_num_rows(num_rows), m_num_cols(num_cols), m_nnz(nnz) {}
 
  private:
+  template <class Matrix>
+  friend void Impl::set_label(Matrix& A, const std::string& label);
+  template <class Matrix>
+  friend const Impl::ProductNames& Impl::product_names(const Matrix& A);
+
   Ordinal m_num_rows = 0;
   Ordinal m_num_cols = 0;
   SizeType m_nnz = 0;
+  const Impl::ProductNames* m_names = nullptr;  ///< null if the matrix has no label
 };
 
 namespace Impl {
+/// Whether Matrix is derived from MatrixBase and so can have a label. The classes of Kokkos Kernels are not.
+template <class Matrix, class = void>
+constexpr bool has_label_v = false;
+template <class Matrix>
+constexpr bool has_label_v<Matrix, std::void_t<decltype(std::declval<const Matrix&>().label())>> = true;
+
+/// Sets the label, unless it is empty or the class of A cannot have one.
+template <class Matrix>
+void set_label([[maybe_unused]] Matrix& A, [[maybe_unused]] const std::string& label) {
+  if constexpr (has_label_v<Matrix>)
+    if (!label.empty()) A.m_names = labelled_names(MatrixTraits<Matrix>::name(), label);
+}
+
+/// The label of A, or an empty string.
+template <class Matrix>
+std::string label_of([[maybe_unused]] const Matrix& A) {
+  if constexpr (has_label_v<Matrix>)
+    return A.label();
+  else
+    return {};
+}
+
+/// The names in products of A.
+template <class Matrix>
+const ProductNames& product_names([[maybe_unused]] const Matrix& A) {
+  static const ProductNames without_label(MatrixTraits<Matrix>::name(), "");
+  if constexpr (has_label_v<Matrix>)
+    if (A.m_names != nullptr) return *A.m_names;
+  return without_label;
+}
+
 /// The total size in bytes of Views of rank 1.
 template <class... Views>
 std::size_t bytes_of(const Views&... views) {

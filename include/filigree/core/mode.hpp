@@ -16,12 +16,14 @@ enum class Mode : char {
   ConjugateTranspose = 'H'  ///< conjugate transpose of A; equal to the transpose for real scalars
 };
 
-/// The mode argument of spmv: a Mode, or the string "N", "T", "C" or "H" as in KokkosSparse::spmv. Any other
-/// string throws std::invalid_argument.
+/// The mode argument of spmv: a Mode, or one of the letters N, T, C and H, as a string as in
+/// KokkosSparse::spmv or as a char. Any other string or char throws std::invalid_argument.
 class ModeArgument {
  public:
   /// Throws std::invalid_argument if `mode` is no enumerator.
-  ModeArgument(Mode mode) : m_mode(checked(std::string(1, static_cast<char>(mode)))) {}
+  ModeArgument(Mode mode) : ModeArgument(static_cast<char>(mode)) {}
+  /// Throws std::invalid_argument unless `letter` is 'N', 'T', 'C' or 'H'.
+  ModeArgument(char letter) : m_mode(checked(std::string(1, letter))) {}
   /// Throws std::invalid_argument unless `text` is "N", "T", "C" or "H".
   ModeArgument(const char* text) : m_mode(checked(text == nullptr ? "" : text)) {}
 

@@ -219,8 +219,8 @@ class WorkspacePool {
         }
     }
     const workspace_type workspace{
-        words_type(Kokkos::view_alloc(exec, label("workspace_zeros", "all")), zeros),
-        words_type(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("workspace_sums", "all")),
+        words_type(Kokkos::view_alloc(exec, label("workspace_zeros", "all", "")), zeros),
+        words_type(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("workspace_sums", "all", "")),
                    sums),
         queue, is_for_graphs};
     // A graph may run on another queue before exec has written the zeros.

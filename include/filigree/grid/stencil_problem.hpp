@@ -5,6 +5,7 @@
 
 #include "filigree/conversion/build_crs.hpp"
 #include "filigree/core/error.hpp"
+#include "filigree/core/initialized.hpp"
 #include "filigree/formats/cds/cds_matrix.hpp"
 #include "filigree/grid/coefficients.hpp"
 #include "filigree/grid/stencil_assembly.hpp"
@@ -42,9 +43,10 @@ class StencilProblem {
   ///                      the stencil along the axis, so that no cell is a neighbour twice
   /// @throws std::invalid_argument for other values
   /// @throws std::length_error if 64 bits cannot count the rows or the entries
+  /// @throws std::logic_error if Kokkos is not initialized
   StencilProblem(const std::array<std::int64_t, 3>& cells, const Stencil& stencil, int dof,
                  Coefficients coefficients, const Boundaries& boundaries = {})
-      : m_pattern(cells, stencil, dof, boundaries), m_coefficients(coefficients) {}
+      : m_pattern(checked(cells), stencil, dof, boundaries), m_coefficients(coefficients) {}
 
   /// Uses the default coefficients.
   template <class C = Coefficients, class = std::enable_if_t<std::is_same<C, CoupledLaplacian>::value>>
@@ -133,6 +135,11 @@ class StencilProblem {
   }
 
  private:
+  /// The argument, unless Kokkos is not initialized.
+  static const std::array<std::int64_t, 3>& checked(const std::array<std::int64_t, 3>& cells) {
+    Impl::check_initialized("Filigree::StencilProblem");
+    return cells;
+  }
   /// Throws std::length_error if Ordinal cannot count the rows or the block diagonals, SizeType the values,
   /// or 64 bits the bytes of a View.
   template <class Ordinal, class SizeType, class Value>

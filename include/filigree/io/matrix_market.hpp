@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "filigree/conversion/check_crs.hpp"
+#include "filigree/core/initialized.hpp"
 #include "filigree/core/scalar.hpp"
 
 namespace Filigree {
@@ -212,9 +213,11 @@ auto matrix_market_from_crs(const Crs& crs) {
 ///              on any device. Its Views have the labels `Filigree::<view>[matrix_market]`, in which `<view>`
 ///              is row_map, entries or values
 /// @param path  the file
-/// @throws MatrixMarketError if the file cannot be read, is not valid or does not fit the matrix type
+/// @throws MatrixMarketError if the file cannot be read, is not valid or does not fit the matrix type;
+///         std::logic_error if Kokkos is not initialized
 template <class Crs>
 Crs read_matrix_market(const std::string& path, const MatrixMarketOptions& options = {}) {
+  Impl::check_initialized("Filigree::read_matrix_market");
   return Impl::read_matrix_market_crs<Crs>(options, path);
 }
 
@@ -225,6 +228,7 @@ Crs read_matrix_market(const std::string& path, const MatrixMarketOptions& optio
 template <class Crs>
 Crs read_matrix_market(std::istream& stream, const std::string& name,
                        const MatrixMarketOptions& options = {}) {
+  Impl::check_initialized("Filigree::read_matrix_market");
   return Impl::read_matrix_market_crs<Crs>(options, stream, name);
 }
 
@@ -252,6 +256,7 @@ Crs read_matrix_market(std::istream& stream, const std::string& name,
 ///         written
 template <class Crs>
 void write_matrix_market(const std::string& path, const Crs& crs) {
+  Impl::check_initialized("Filigree::write_matrix_market");
   const bool gzip = path.size() > 3 && path.compare(path.size() - 3, 3, ".gz") == 0;
   Impl::store_matrix_market(path, gzip, Impl::matrix_market_from_crs(crs));
 }
@@ -261,6 +266,7 @@ void write_matrix_market(const std::string& path, const Crs& crs) {
 /// @throws std::invalid_argument if crs is not a valid matrix, std::runtime_error if the stream fails
 template <class Crs>
 void write_matrix_market(std::ostream& stream, const Crs& crs) {
+  Impl::check_initialized("Filigree::write_matrix_market");
   Impl::store_matrix_market(stream, Impl::matrix_market_from_crs(crs));
 }
 

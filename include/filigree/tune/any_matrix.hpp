@@ -6,6 +6,7 @@
 
 #include "filigree/check.hpp"
 #include "filigree/convert.hpp"
+#include "filigree/diagonal.hpp"
 #include "filigree/spmv.hpp"
 #include "filigree/tune/selection.hpp"
 
@@ -152,6 +153,21 @@ to_crs(const ExecutionSpace& exec, const AnyMatrix<S, O, D, M, Z>& A) {
     else
       return crs;
   });
+}
+
+/// diagonal of the matrix that A holds (see diagonal.hpp).
+template <class ExecutionSpace, class S, class O, class D, class M, class Z>
+std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, diagonal_t<AnyMatrix<S, O, D, M, Z>>>
+diagonal(const ExecutionSpace& exec, const AnyMatrix<S, O, D, M, Z>& A) {
+  return A.visit([&](const auto& matrix) { return diagonal(exec, matrix); });
+}
+
+/// diagonal_blocks of the matrix that A holds (see diagonal.hpp).
+template <class ExecutionSpace, class S, class O, class D, class M, class Z>
+std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value,
+                 diagonal_blocks_t<AnyMatrix<S, O, D, M, Z>>>
+diagonal_blocks(const ExecutionSpace& exec, const AnyMatrix<S, O, D, M, Z>& A, int block_size) {
+  return A.visit([&](const auto& matrix) { return diagonal_blocks(exec, matrix, block_size); });
 }
 
 }  // namespace Filigree

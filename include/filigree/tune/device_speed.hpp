@@ -6,6 +6,7 @@
 
 #include "filigree/core/allocate_view.hpp"
 #include "filigree/core/error.hpp"
+#include "filigree/core/initialized.hpp"
 #include "filigree/core/launch.hpp"
 #include "filigree/tune/gpu_shape.hpp"
 
@@ -64,6 +65,7 @@ struct ReadSixteen {
 template <class ExecutionSpace, class SecondsOf>
 double measure_read_bandwidth(const ExecutionSpace& exec, std::int64_t bytes, const SecondsOf& seconds_of) {
   using view_type = Kokkos::View<double*, typename ExecutionSpace::device_type>;
+  Impl::check_initialized("Filigree::measure_read_bandwidth");
   std::int64_t count = bytes / 16 / static_cast<std::int64_t>(sizeof(double));
   if (count < 1)
     Impl::fail<std::invalid_argument>("Filigree::measure_read_bandwidth: bytes is ", bytes,

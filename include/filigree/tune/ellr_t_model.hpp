@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "filigree/core/initialized.hpp"
 #include "filigree/core/read_view.hpp"
 #include "filigree/formats/ell/ell_matrix.hpp"
 #include "filigree/tune/gpu_shape.hpp"
@@ -53,6 +54,7 @@ EllrTLaunch pick_ellr_t(EllrTModel model, const std::vector<std::int64_t>& row_l
 /// the default instance of its execution space, and fences that instance alone.
 template <class Crs>
 std::vector<std::int64_t> row_lengths(const Crs& crs) {
+  Impl::check_initialized("Filigree::row_lengths");
   const auto row_map = Impl::host_copy(typename Crs::execution_space(), crs.graph.row_map);
   std::vector<std::int64_t> lengths(static_cast<std::size_t>(crs.numRows()));
   for (std::size_t row = 0; row < lengths.size(); ++row)

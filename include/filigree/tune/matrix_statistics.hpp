@@ -4,6 +4,7 @@
 #include <array>
 
 #include "filigree/conversion/block_diagonals.hpp"
+#include "filigree/core/initialized.hpp"
 #include "filigree/tune/entry_samples.hpp"
 #include "filigree/tune/row_length_statistics.hpp"
 #include "filigree/tune/window_statistics.hpp"
@@ -136,6 +137,7 @@ MatrixStatistics matrix_statistics(const ExecutionSpace& exec, const Crs& crs, d
   constexpr bool gpu = Impl::runs_on_gpu_v<ExecutionSpace>;
   constexpr const char* name = "statistics";
 
+  Impl::check_initialized("Filigree::matrix_statistics");
   Impl::check_statistics_arguments(cache_bytes, block_size);
   MatrixStatistics result;
   result.rows = static_cast<std::int64_t>(crs.numRows());

@@ -236,6 +236,8 @@ template <class ExecutionSpace, class S, class O, class D, class M, class Z>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, Selection> predict_formats(
     const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
     const OptimizeOptions& options = {}) {
+  Impl::check_initialized("Filigree::predict_formats");
+  const Impl::LabelScope scope(options.label);
   Impl::ScopedRegion region(Impl::label("predict_formats", "any"));
   Selection selection = Impl::predict_all(exec, crs, options);
   if (!selection.has_model) Impl::convert_to_best(exec, crs, options, selection);
@@ -246,6 +248,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, Selection> p
 template <class S, class O, class D, class M, class Z>
 Selection predict_formats(const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
                           const OptimizeOptions& options = {}) {
+  Impl::check_initialized("Filigree::predict_formats");
   return predict_formats(typename KokkosSparse::CrsMatrix<S, O, D, M, Z>::execution_space(), crs, options);
 }
 
@@ -276,16 +279,21 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value,
                  converted_t<AnyMatrix, KokkosSparse::CrsMatrix<S, O, D, M, Z>>>
 optimize(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
          const OptimizeOptions& options = {}) {
+  Impl::check_initialized("Filigree::optimize");
+  const Impl::LabelScope scope(options.label);
   Impl::ScopedRegion region(Impl::label("optimize", "any"));
   Selection selection = Impl::predict_all(exec, crs, options);
   const auto best = Impl::convert_to_best(exec, crs, options, selection);
   if (!best) Impl::fail_without_format(options, selection);
-  return best->with_selection(std::move(selection));
+  auto result = best->with_selection(std::move(selection));
+  Impl::set_label(result, options.label);
+  return result;
 }
 
 /// optimize() on the default instance of the execution space of the CRS matrix.
 template <class S, class O, class D, class M, class Z>
 auto optimize(const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs, const OptimizeOptions& options = {}) {
+  Impl::check_initialized("Filigree::optimize");
   return optimize(typename KokkosSparse::CrsMatrix<S, O, D, M, Z>::execution_space(), crs, options);
 }
 

@@ -58,9 +58,9 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BsrOptio
                        static_cast<std::size_t>(block_rows) + 1);
   const auto sorted = sorted_entries(exec, function, "bsr", crs);
   Pattern pattern{block_columns(crs, sorted, b), row_map.data(), nullptr};
-  Kokkos::parallel_for("Filigree::count_blocks[bsr]", row_range<typename Pattern::Count>(exec, block_rows),
+  Kokkos::parallel_for(label("count_blocks", "bsr"), row_range<typename Pattern::Count>(exec, block_rows),
                        pattern);
-  Kokkos::parallel_scan("Filigree::row_map[bsr]", row_range<void>(exec, block_rows + 1),
+  Kokkos::parallel_scan(label("row_map", "bsr"), row_range<void>(exec, block_rows + 1),
                         ExclusiveSum<Z>{row_map.data()});
   const Z blocks = read_element(exec, row_map, static_cast<std::size_t>(block_rows));
 
@@ -76,7 +76,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const BsrOptio
   const auto values = allocate_view<typename Bsr::values_type::non_const_type>(
       exec, "values", "bsr", static_cast<std::int64_t>(blocks) * b * b);
   pattern.entries = entries.data();
-  Kokkos::parallel_for("Filigree::list_blocks[bsr]", row_range<typename Pattern::List>(exec, block_rows),
+  Kokkos::parallel_for(label("list_blocks", "bsr"), row_range<typename Pattern::List>(exec, block_rows),
                        pattern);
   result = Bsr(label("bsr", "bsr"), static_cast<O>(block_rows), static_cast<O>(columns / b), blocks, values,
                row_map, entries, static_cast<O>(b));

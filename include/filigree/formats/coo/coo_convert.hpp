@@ -6,6 +6,7 @@
 #include "filigree/conversion/row_list.hpp"
 #include "filigree/conversion/stable_sort.hpp"
 #include "filigree/core/allocate_view.hpp"
+#include "filigree/core/initialized.hpp"
 #include "filigree/formats/coo/coo_layout.hpp"
 
 namespace Filigree {
@@ -135,6 +136,13 @@ KokkosSparse::CrsMatrix<S, O, D, void, Z> crs_that_shares(const ExecutionSpace& 
              coo.entries);
 }
 
+/// The CRS matrix from which convert() of a COO matrix starts. Its row map takes rows + 1 offsets.
+template <class ExecutionSpace, class S, class O, class D, class M, class Z>
+KokkosSparse::CrsMatrix<S, O, D, void, Z> crs_of(const ExecutionSpace& exec,
+                                                 const CooMatrix<S, O, D, M, Z>& coo) {
+  return crs_that_shares(exec, coo);
+}
+
 /// Checks the Views of triplets. Throws std::invalid_argument if they differ in length or if an extent is
 /// negative, and std::length_error if SizeType cannot count the entries. The message begins with `function`.
 template <class ExecutionSpace, class SizeType, class Ordinal, class RowView, class ColumnView,
@@ -166,9 +174,9 @@ void check_triplets(const char* function, Ordinal row_count, Ordinal column_coun
 }
 
 /// The COO matrix of triplets, whose Views have been checked. Throws std::invalid_argument for the first
-/// entry outside of the matrix. Fences exec.
+/// entry outside of the matrix. The message begins with `function`. Fences exec.
 template <class Coo, class ExecutionSpace, class RowView, class ColumnView, class ValueView>
-Coo sorted_coo(const ExecutionSpace& exec, typename Coo::ordinal_type row_count,
+Coo sorted_coo(const ExecutionSpace& exec, const char* function, typename Coo::ordinal_type row_count,
                typename Coo::ordinal_type column_count, const RowView& rows, const ColumnView& columns,
                const ValueView& values) {
   using Sort = SortTriplets<ExecutionSpace, RowView, ColumnView, ValueView>;
@@ -187,9 +195,9 @@ Coo sorted_coo(const ExecutionSpace& exec, typename Coo::ordinal_type row_count,
                           Kokkos::Min<std::int64_t>(bad));
   exec.fence();
   if (bad < nnz)
-    fail<std::invalid_argument>(
-        "Filigree::make_coo: entry ", bad, " is in row ", read_element(exec, rows, bad), " and column ",
-        read_element(exec, columns, bad), "; the matrix is ", row_count, " x ", column_count, ".");
+    fail<std::invalid_argument>(function, ": entry ", bad, " is in row ", read_element(exec, rows, bad),
+                                " and column ", read_element(exec, columns, bad), "; the matrix is ",
+                                row_count, " x ", column_count, ".");
 
   auto order = stable_order<std::int64_t>(exec, format, keys);
   keys = {};
@@ -233,10 +241,11 @@ auto make_coo(const ExecutionSpace& exec, typename RowView::non_const_value_type
   using Ordinal = typename RowView::non_const_value_type;
   using Coo = CooMatrix<typename ValueView::non_const_value_type, Ordinal, typename ValueView::device_type,
                         void, SizeType>;
+  Impl::check_initialized("Filigree::make_coo");
   Impl::ScopedRegion region(Impl::label("make_coo", Coo::name()));
   Impl::check_triplets<ExecutionSpace, SizeType>("Filigree::make_coo", row_count, column_count, rows, columns,
                                                  values);
-  return Impl::sorted_coo<Coo>(exec, row_count, column_count, rows, columns, values);
+  return Impl::sorted_coo<Coo>(exec, "Filigree::make_coo", row_count, column_count, rows, columns, values);
 }
 
 /// make_coo on the default instance of the execution space of the values.
@@ -244,6 +253,7 @@ template <class SizeType = std::size_t, class RowView, class ColumnView, class V
 auto make_coo(typename RowView::non_const_value_type row_count,
               typename RowView::non_const_value_type column_count, const RowView& rows,
               const ColumnView& columns, const ValueView& values) {
+  Impl::check_initialized("Filigree::make_coo");
   return make_coo<SizeType>(typename ValueView::execution_space(), row_count, column_count, rows, columns,
                             values);
 }

@@ -45,8 +45,7 @@ void coo_spmv(const ExecutionSpace& exec, const std::string& name, const std::st
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const CooMatrix<S, O, D, M, Z>& coo, const Operands& operands) {
-  static const std::string join_name = label("join", "coo");
-  coo_spmv(exec, name, join_name, mode, coo, operands);
+  coo_spmv(exec, name, product_names(coo).join, mode, coo, operands);
 }
 
 }  // namespace Filigree::Impl

@@ -28,6 +28,7 @@ auto wrap_coo(const ExecutionSpace& exec, typename RowView::non_const_value_type
                     !std::is_const<typename ValueView::value_type>::value,
                 "Filigree::wrap_coo: the Views must not be const, because refill() writes to the matrix. "
                 "make_coo copies const Views.");
+  Impl::check_initialized("Filigree::wrap_coo");
   Impl::ScopedRegion region(Impl::label("wrap_coo", Coo::name()));
   Impl::check_triplets<ExecutionSpace, SizeType>("Filigree::wrap_coo", row_count, column_count, rows, columns,
                                                  values);
@@ -43,6 +44,7 @@ template <class SizeType = std::size_t, class RowView, class ColumnView, class V
 auto wrap_coo(typename RowView::non_const_value_type row_count,
               typename RowView::non_const_value_type column_count, const RowView& rows,
               const ColumnView& columns, const ValueView& values) {
+  Impl::check_initialized("Filigree::wrap_coo");
   return wrap_coo<SizeType>(typename ValueView::execution_space(), row_count, column_count, rows, columns,
                             values);
 }

@@ -26,6 +26,14 @@ Result share_crs(const ExecutionSpace& exec, const char* format, const Crs& crs)
                 share_or_copy<typename Result::index_type>(exec, "entries", format, crs.graph.entries));
 }
 
+/// The CRS matrix from which convert() starts: crs itself. The other types that convert() takes have
+/// overloads of this function, which return a new matrix.
+template <class ExecutionSpace, class S, class O, class D, class M, class Z>
+const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs_of(const ExecutionSpace&,
+                                                     const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs) {
+  return crs;
+}
+
 /// convert<CrsMatrix>: the result shares the Views of crs, except const ones.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CrsOptions&,
@@ -56,7 +64,7 @@ std::int64_t first_different_row(const ExecutionSpace& exec, const KokkosSparse:
   using ViewsB = crs_views_t<Crs>;
   std::int64_t row = std::numeric_limits<std::int64_t>::max();
   Kokkos::parallel_reduce(
-      "Filigree::compare_pattern[crs]", row_range<void>(exec, static_cast<std::int64_t>(A.numRows())),
+      label("compare_pattern", "crs"), row_range<void>(exec, static_cast<std::int64_t>(A.numRows())),
       CompareCrsRow<ExecutionSpace, ViewsA, ViewsB>{ViewsA(A), ViewsB(crs)}, Kokkos::Min<std::int64_t>(row));
   exec.fence();
   return row;

@@ -12,6 +12,7 @@ template <class Scalar, class Ordinal, class SizeType>
 struct CrsLayout {
   using scalar_type = Scalar;
   using ordinal_type = Ordinal;
+  static constexpr bool is_dense = false;
   static constexpr bool padded = false;
   static constexpr bool has_lanes = true;
   static constexpr bool has_tiles = false;
@@ -43,5 +44,12 @@ struct CrsLayout {
                                                       entries_of_lane(length, lane, log2_lanes)});
   }
 };
+
+/// Calls visit(layout) with the layout of a CRS matrix, one lane per row.
+template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Visit>
+auto with_layout(const ExecutionSpace&, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
+                 const Visit& visit) {
+  return visit(CrsLayout<std::remove_const_t<S>, std::remove_const_t<O>, std::remove_const_t<Z>>(crs, 1));
+}
 
 }  // namespace Filigree::Impl

@@ -13,8 +13,6 @@ namespace Filigree::Impl {
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const HybMatrix<S, O, D, M, Z>& hyb, const Operands& operands) {
-  static const std::string coo_name = label("spmv_coo", "hyb");
-  static const std::string join_name = label("join", "hyb");
   using accumulator_type = typename Operands::accumulator_type;
   const std::int64_t num_cols = static_cast<std::int64_t>(hyb.numCols());
   constexpr bool y_is_wide = std::is_same<accumulator_type, typename Operands::y_type>::value;
@@ -38,7 +36,8 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
   if (coo_nnz == 0) return;
   Operands rest = operands;
   rest.beta = accumulator_type(1);
-  coo_spmv(exec, coo_name, join_name, mode, hyb.coo, rest);
+  const ProductNames& names = product_names(hyb);
+  coo_spmv(exec, names.coo, names.join, mode, hyb.coo, rest);
 }
 
 }  // namespace Filigree::Impl

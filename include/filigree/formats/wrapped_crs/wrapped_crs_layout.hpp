@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "filigree/formats/crs/crs_layout.hpp"
 #include "filigree/formats/wrapped_crs/wrapped_crs_matrix.hpp"
 #include "filigree/product/balanced_product.hpp"
 
@@ -107,5 +108,11 @@ struct CrsEntryLayout {
     }
   };
 };
+
+/// Calls visit(layout) with the layout of the wrapped CRS matrix.
+template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Visit>
+auto with_layout(const ExecutionSpace& exec, const WrappedCrsMatrix<S, O, D, M, Z>& A, const Visit& visit) {
+  return with_layout(exec, A.crs, visit);
+}
 
 }  // namespace Filigree::Impl

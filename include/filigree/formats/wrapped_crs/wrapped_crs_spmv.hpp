@@ -12,7 +12,6 @@ namespace Filigree::Impl {
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const WrappedCrsMatrix<S, O, D, M, Z>& A, const Operands& operands) {
-  static const std::string join_name = label("join", A.name());
   const bool balanced = A.kernel() == CrsKernel::balanced;
   if (!balanced || is_transpose(mode)) {
     const int lanes = !runs_on_gpu_v<ExecutionSpace> ? 1 : balanced ? 8 : A.lanes_per_row();
@@ -21,7 +20,7 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
     return;
   }
   const CrsEntryLayout<ExecutionSpace, S, O, Z> entries(A.crs, A.first_rows, A.chunks);
-  balanced_spmv(exec, name, join_name, mode, entries, operands, A.chunks, A.empty_rows);
+  balanced_spmv(exec, name, product_names(A).join, mode, entries, operands, A.chunks, A.empty_rows);
 }
 
 }  // namespace Filigree::Impl
