@@ -21,6 +21,8 @@ struct NotHere {
   std::string why;
 };
 
+/// These are called before Kokkos is initialized.
+Causes causes_without_kokkos();
 Causes causes_of_products();
 Causes causes_of_conversions();
 Causes causes_of_checks();

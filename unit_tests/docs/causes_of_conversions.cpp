@@ -3,6 +3,7 @@
 #include <filigree/convert.hpp>
 #include <filigree/diagonal.hpp>
 #include <filigree/io/matrix_market.hpp>
+#include <filigree/spmv.hpp>
 #include <limits>
 #include <sstream>
 
@@ -205,6 +206,18 @@ void add_refill(Causes& causes) {
 }
 
 }  // namespace
+
+Causes causes_without_kokkos() {
+  using Coo = Filigree::CooMatrix<double, int, Device, void, int>;
+  using Vector = Kokkos::View<double*, Device>;
+  const char* const row = "not-initialized";
+  return {
+      {row, []() { Filigree::convert<Filigree::EllMatrix>(Matrix()); }},
+      {row, []() { Filigree::spmv("N", 1.0, Coo(), Vector(), 0.0, Vector()); }},
+      {row, []() { Filigree::diagonal(Coo()); }},
+      {row, []() { Filigree::read_matrix_market<Matrix>("a.mtx"); }},
+  };
+}
 
 Causes causes_of_conversions() {
   Causes causes;

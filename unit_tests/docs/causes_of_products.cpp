@@ -43,7 +43,6 @@ Causes causes_of_products() {
     return [=]() { Filigree::spmv(mode, 1.0, ell(), Vector("x", x_rows), 0.0, Vector("y", y_rows)); };
   };
   return {
-      {"not-initialized", []() { throw NotHere{"Kokkos is initialized"}; }},
       {"spmv-mode", multiply("n", 7, 5)},
       {"spmv-mode", multiply('x', 7, 5)},
       {"spmv-mode", multiply(static_cast<Filigree::Mode>('x'), 7, 5)},

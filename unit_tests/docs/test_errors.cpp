@@ -2,6 +2,7 @@
 //
 // Every row of docs/errors.md has an exception with this type and text, and every cause has a row.
 #include <algorithm>
+#include <exception>
 #include <filesystem>
 #include <filigree/io/matrix_market.hpp>
 #include <fstream>
@@ -93,8 +94,22 @@ std::vector<Row> read_rows() {
   return rows;
 }
 
+/// What the calls throw that are made before main() initializes Kokkos.
+Causes thrown_before_main() {
+  Causes result;
+  for (const Cause& cause : causes_without_kokkos())
+    try {
+      cause.call();
+      result.push_back({cause.row, []() {}});
+    } catch (...) {
+      result.push_back({cause.row, [error = std::current_exception()]() { std::rethrow_exception(error); }});
+    }
+  return result;
+}
+const Causes before_main = thrown_before_main();
+
 Causes all_causes() {
-  Causes all;
+  Causes all = before_main;
   for (const auto& list : {causes_of_products(), causes_of_conversions(), causes_of_checks(),
                            causes_of_choices(), causes_of_grids(), causes_of_files()})
     all.insert(all.end(), list.begin(), list.end());
