@@ -90,8 +90,9 @@ int main(int argc, char* argv[]) {
       {box.nx, box.ny, box.nz}, Filigree::Stencil::seven_point(), species, box,
       {Filigree::Boundary::drop(), Filigree::Boundary::drop(), Filigree::Boundary::wrap()});
   const Cds A = problem.cds<Cds>();
-  std::cout << A.numRows() << " unknowns, " << A.nnz() << " entries, " << static_cast<double>(A.storage_bytes()) / 1e6
-            << " MB, " << A.numDiagonals() << " block diagonals\n";
+  std::cout << A.numRows() << " unknowns, " << A.nnz() << " entries, "
+            << static_cast<double>(A.storage_bytes()) / 1e6 << " MB, " << A.numDiagonals()
+            << " block diagonals\n";
 
   const Vector source = inflow(box), u("u", source.extent(0)), right("right", source.extent(0));
   const std::vector<double> mean_source = means(source);
