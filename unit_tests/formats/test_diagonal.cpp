@@ -118,8 +118,9 @@ TYPED_TEST(Diagonal, RefusesBlockSizesThatDoNotFit) {
   };
   const auto A = converted<TypeParam>(scattered<double>(5, 7, 3));
   for (const int b : {-1, 0, 6})
-    EXPECT_TRUE(holds(refusal(A, b), {"Filigree::diagonal_blocks", "block_size is " + std::to_string(b),
-                                      "5 x 7", "at least 1", "unless the matrix is empty, at most the smaller extent"}));
+    EXPECT_TRUE(
+        holds(refusal(A, b), {"Filigree::diagonal_blocks", "block_size is " + std::to_string(b), "5 x 7",
+                              "at least 1", "unless the matrix is empty, at most the smaller extent"}));
   EXPECT_EQ(refusal(A, 5), "nothing");
   EXPECT_EQ(refusal(converted<TypeParam>(HostMatrix<double>(0, 5)), 9), "nothing");
 }
