@@ -65,6 +65,8 @@ void spmv(const ExecutionSpace&, Handle*, const char[], const Alpha&, const Form
   Filigree::Impl::refuse_kokkos_sparse_spmv<Format<S, O, D, M, Z>>();
 }
 #if __has_include(<KokkosKernels_Controls.hpp>)
+// Controls are passed by value as in Kokkos Kernels, whose functions would fit better otherwise.
+// NOLINTBEGIN(performance-unnecessary-value-param)
 template <class Alpha, template <class, class, class, class, class> class Format, class S, class O, class D,
           class M, class Z, class X, class Beta, class Y,
           Filigree::Impl::if_filigree_format<Format, S, O, D, M, Z> = 0>
@@ -79,6 +81,7 @@ void spmv(const ExecutionSpace&, KokkosKernels::Experimental::Controls, const ch
           const Format<S, O, D, M, Z>&, const X&, const Beta&, const Y&) {
   Filigree::Impl::refuse_kokkos_sparse_spmv<Format<S, O, D, M, Z>>();
 }
+// NOLINTEND(performance-unnecessary-value-param)
 #endif
 
 }  // namespace KokkosSparse
