@@ -52,6 +52,7 @@ if(HEADERS)
   if(MAY_SKIP)
     set(headers Filigree.hpp)
   endif()
+  list(REMOVE_ITEM headers filigree/core/version.hpp)  # it has only macros, which every language standard takes
   foreach(header IN LISTS headers)
     first_error("#include <${header}>" error -std=c++14 -Wfatal-errors)
     string(FIND "${error}" "Filigree needs C++17: compile with -std=c++17" at)
