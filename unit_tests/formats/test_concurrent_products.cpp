@@ -83,7 +83,11 @@ class Products {
 template <class Matrix>
 void expect_products_from_threads(const Matrix& A, const std::vector<ExecutionSpace>& instances,
                                   int columns) {
+#ifdef KOKKOS_ENABLE_ATOMICS_BYPASS
+  constexpr int threads = 1;  // this Kokkos counts references without atomics: only one thread may call it
+#else
   constexpr int threads = 4;
+#endif
   constexpr int each = 25;
   const Products products(A, threads * each, columns);
   std::vector<std::thread> running;
