@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
+#include <limits>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "filigree/tune/selection.hpp"
 

@@ -145,7 +145,7 @@ void spmv_with_handle(const ExecutionSpace& exec, [[maybe_unused]] const Handle&
 ///
 /// Throws std::invalid_argument for an unknown mode, for extents that do not fit, for rows of x or y that are
 /// 2^31 bytes or more apart, and for an x that overlaps y. In these cases nothing is written. Throws
-/// std::logic_error if Kokkos is not initialized, as every function of this library does.
+/// std::logic_error if Kokkos is not initialized, as every function that launches kernels does.
 template <class ExecutionSpace, class Alpha, class Matrix, class XView, class Beta, class YView>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> spmv(const ExecutionSpace& exec,
                                                                          const ModeArgument& mode,

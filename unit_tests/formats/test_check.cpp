@@ -49,21 +49,6 @@ Offsets offsets(const std::vector<std::int64_t>& list) {
   return device_list<Offsets>(list);
 }
 
-/// A copy of a View in which element i is `value`.
-template <class View>
-View changed(const View& view, std::size_t i, double value) {
-  auto list = host_list(view);
-  list.at(i) = static_cast<typename View::non_const_value_type>(value);
-  return device_list<View>(list);
-}
-/// A copy of a View without its last element.
-template <class View>
-View shorter(const View& view) {
-  auto list = host_list(view);
-  list.pop_back();
-  return device_list<View>(list);
-}
-
 /// The 4 x 4 matrix of the drawings in the class comments.
 HostMatrix<double> example() {
   HostMatrix<double> host(4, 4);

@@ -128,6 +128,21 @@ std::vector<typename View::non_const_value_type> host_list(const View& view) {
   return {mirror.data(), mirror.data() + mirror.extent(0)};
 }
 
+/// A copy of a View in which element i is `value`.
+template <class View>
+View changed(const View& view, std::size_t i, double value) {
+  auto list = host_list(view);
+  list.at(i) = static_cast<typename View::non_const_value_type>(value);
+  return device_list<View>(list);
+}
+/// A copy of a View without its last element.
+template <class View>
+View shorter(const View& view) {
+  auto list = host_list(view);
+  list.pop_back();
+  return device_list<View>(list);
+}
+
 /// A CRS matrix made of the lists as they are. They need not form a valid matrix.
 template <class Matrix, class Scalar>
 Matrix crs_of_lists(std::int64_t rows, std::int64_t columns, const std::vector<std::int64_t>& row_map,

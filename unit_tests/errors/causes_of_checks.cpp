@@ -13,20 +13,6 @@ using namespace Filigree;
 template <template <class, class, class, class, class> class Format>
 using Of = Format<double, int, Device, void, int>;
 
-/// A copy of a View in which element i is `value`.
-template <class View>
-View changed(const View& view, std::size_t i, double value) {
-  auto list = host_list(view);
-  list.at(i) = static_cast<typename View::non_const_value_type>(value);
-  return device_list<View>(list);
-}
-/// A copy of a View without its last element.
-template <class View>
-View shorter(const View& view) {
-  auto list = host_list(view);
-  list.pop_back();
-  return device_list<View>(list);
-}
 /// A View with the given elements.
 template <class View>
 void set(View& view, const std::vector<std::int64_t>& list) {
