@@ -27,7 +27,7 @@ for scalar in float double complex_float complex_double; do
     grep -q "\"$counter\"" "$work/$scalar.json" || fail "no counter $counter"
   done
   grep -Eq '"entries": "6228"' "$work/$scalar.json" || fail "the JSON has no number of entries"
-  for key in problem rows columns block_size crs_MB device backend host_threads read_bandwidth_GBps \
+  for key in problem flags rows columns block_size crs_MB device backend host_threads read_bandwidth_GBps \
     last_level_cache_MB filigree_version kokkos_version kokkos_kernels_version compiler; do
     grep -Eq "\"$key\": \".+\"" "$work/$scalar.json" || fail "no $key in the context"
   done
@@ -81,7 +81,12 @@ grep -A 10 '"name": "spmv/ell/double/arrow"' "$work/arrow.json" | grep -q 'longe
 grep -q 'spmv/crs/double/arrow' "$work/out" || fail "no benchmark of crs for the file"
 
 # --format=auto measures the format that optimize() picks, with the other named formats or with all.
-"$tool" --grid=12x12 --dof=2 --format=auto,crs,cds --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
+"$tool" --grid=12x12 --dof=2 --format=auto,crs,cds --benchmark_min_time=0.001 --benchmark_out="$work/auto.json" \
+  > "$work/out" 2> "$work/err"
+grep -q '"flags": "--grid=12x12 --stencil=5pt --dof=2"' "$work/auto.json" || fail "the JSON does not give the flags"
+grep -q '"label": "'"$(sed -n 's/^auto picked \(.*\): .*/\1/p' "$work/out")"'"' "$work/auto.json" ||
+  fail "the JSON does not name the pick"
+grep -q '"predicted_ms": ' "$work/auto.json" || fail "the JSON has no prediction"
 [ "$(grep -c '^spmv/' "$work/out")" = 4 ] || fail "auto and two names do not give three benchmarks and that of Kokkos Kernels"
 grep -Eq '^auto picked [a-z0-9_]+: predicted [0-9.]+ ms, measured [0-9.]+ ms, [0-9.]+ of the best format.s speed$' \
   "$work/out" || fail "no line about the picked format: $(cat "$work/out")"

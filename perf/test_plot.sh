@@ -56,4 +56,29 @@ grep -Eq '<!-- [0-9.]+ (ms|µs) -->' "$work/both.svg" || fail "the picture has n
 cp "$work/both.svg" "$work/first.svg"
 "$python" "$plot" bars "$work/arrow.json" "$work/grid.json" --out="$work/both" --title='Two problems' > /dev/null
 cmp "$work/both.svg" "$work/first.svg" || fail "two runs give different pictures"
+
+# The overview and the table of two matrices on two machines. The JSON of the second machine is changed by hand.
+mkdir "$work/host" "$work/gpu"
+for grid in small_grid:6x5x4 large_grid:7x6x5; do
+  "$tool" --grid="${grid#*:}" --format=auto,cds,ell --benchmark_min_time=0.001 --benchmark_out="$work/host/${grid%:*}.json" \
+    > /dev/null 2> "$work/err"
+  sed 's/"device": ".*"/"device": "A GPU"/; s/"backend": ".*"/"backend": "Cuda"/
+       s/\(spmv.\)ell/\1cusparse_csr_alg1/' "$work/host/${grid%:*}.json" > "$work/gpu/${grid%:*}.json"
+done
+"$python" "$plot" overview "$work"/host/*.json "$work"/gpu/*.json --out="$work/overview" > "$work/out"
+printf '%s\n' "$work/overview.png" "$work/overview.svg" | cmp - "$work/out" || fail "the overview does not print the paths"
+for text in 'small grid' 'large grid' 'A GPU' "${device}, " 'best format of Filigree' 'best kernel of cuSPARSE' ' csr_alg1 '; do
+  grep -q "<!-- .*$text" "$work/overview.svg" || fail "the overview does not say \"$text\""
+done
+"$python" "$plot" table "$work"/host/*.json "$work"/gpu/*.json > "$work/table"
+[ "$(wc -l < "$work/table")" = 4 ] || fail "the table does not have two rows: $(cat "$work/table")"
+number='[0-9]+\.[0-9]{2}'
+grep -Eq "^\| small grid \| \`--grid=6x5x4 --stencil=7pt\` \| $number [a-z]+; $number [a-z0-9_]+ \| $number cds; $number [a-z0-9_]+ \| ($number|–), $number \|$" \
+  "$work/table" || fail "a row of the table: $(cat "$work/table")"
+if "$python" "$plot" table "$work"/host/*.json "$work/host/small_grid.json" 2> "$work/err"; then fail "a file is there twice"; fi
+grep -q 'a second time' "$work/err" || fail "a second file of a matrix: $(cat "$work/err")"
+cp "$work/host/large_grid.json" "$work/gpu/small_grid.json"
+sed -i 's/"backend": ".*"/"backend": "Cuda"/' "$work/gpu/small_grid.json"
+if "$python" "$plot" table "$work"/host/*.json "$work/gpu/small_grid.json" 2> "$work/err"; then fail "two problems with one name"; fi
+grep -q 'different flags: ' "$work/err" || fail "two problems with one name: $(cat "$work/err")"
 echo "test_plot: passed"

@@ -4,6 +4,8 @@
 
     filigree_spmv --grid=64x64x64 --dof=4 --benchmark_out=grid.json
     perf/plots/plot.py bars grid.json --out=grid        # writes grid.png and grid.svg
+    perf/plots/plot.py overview host/*.json h200/*.json --out=overview
+    perf/plots/plot.py table host/*.json h200/*.json    # prints a table in Markdown
 
 The pictures have a white background of their own, so that they can be read on light and on dark pages. Their
 colours differ in brightness, so that they can be told apart in print without colours.
@@ -45,6 +47,12 @@ class Run:
     noise: float
     bars: list = field(default_factory=list)     # the fastest first
     refused: list = field(default_factory=list)  # names
+    label: str = ""   # the name of the file in words
+    picked: str = ""  # the format that optimize() picked, if it was measured
+
+    def fastest(self, belongs):
+        """The fastest bar whose name belongs, or None."""
+        return next((bar for bar in self.bars if belongs(bar.name)), None)
 
 
 def read_run(path):
@@ -60,7 +68,7 @@ def read_run(path):
     missing = [key for key in NEEDED_CONTEXT if key not in context]
     if missing:
         raise PlotError(f"{path} does not say its {missing[0]}; {how}")
-    run = Run(context, 0.0)
+    run = Run(context, 0.0, label=pathlib.Path(path).stem.replace("_", " "))
     bars = {}
     for one in benchmarks:
         parts = one["name"].split("/")
@@ -73,6 +81,7 @@ def read_run(path):
             bars[parts[1]] = Bar(parts[1], one["speedup_vs_kokkos_kernels"], one["speedup_lower_quartile"],
                                  one["speedup_upper_quartile"], one["median_ms"])
             run.noise = one["noise"]
+            run.picked = one.get("label", run.picked)
         except KeyError as error:
             raise PlotError(f"{path} has no {error.args[0]} of {parts[1]}; {how}") from error
     if not bars:
@@ -125,6 +134,14 @@ def load_matplotlib():
     matplotlib.rcParams.update({"svg.hashsalt": "filigree", "font.size": 10, "hatch.linewidth": 0.6,
                                 "axes.spines.top": False, "axes.spines.right": False, "figure.facecolor": "white"})
     return matplotlib.pyplot
+
+
+def save(figure, prefix):
+    """Writes PREFIX.png and PREFIX.svg and returns their paths."""
+    written = [f"{prefix}.png", f"{prefix}.svg"]
+    figure.savefig(written[0], dpi=144, metadata={"Software": None})
+    figure.savefig(written[1], metadata={"Date": None})
+    return written
 
 
 # Face colour and hatch of a bar.
@@ -198,10 +215,130 @@ def bars(arguments):
                   handletextpad=0.5, bbox_to_anchor=(0, (below - 0.32) / height))
     figure.text(0.01, 0.07 / height, text, fontsize=8.5, color="#444444", va="bottom")
     figure.text(0.01, 1 - 0.1 / height, arguments.title, fontsize=12, fontweight="bold", va="top")
-    written = [f"{arguments.out}.png", f"{arguments.out}.svg"]
-    figure.savefig(written[0], dpi=144, metadata={"Software": None})
-    figure.savefig(written[1], metadata={"Date": None})
-    return written
+    return save(figure, arguments.out)
+
+
+# Whose products the overview compares. The classes crs and bsr and their kernels are those of Kokkos Kernels.
+def of_cusparse(name):
+    return name.startswith("cusparse_")
+
+
+def of_kokkos_kernels(name):
+    return name in ("crs", "bsr") or name.startswith(REFERENCE)
+
+
+def of_filigree(name):
+    return name != "auto" and not of_cusparse(name) and not of_kokkos_kernels(name)
+
+
+def machine(run):
+    """One core, several or a GPU: the title of a column."""
+    context = run.context
+    if context["backend"] in ("Cuda", "HIP"):
+        return context["device"]
+    threads = int(context["host_threads"])
+    return f"{context['device']}, " + ("one thread" if threads == 1 else f"{threads} threads")
+
+
+def grid_of_runs(paths):
+    """(machines, labels, runs): runs[machine, label]. The matrices that gain most on the last machine come first."""
+    runs = {}
+    for path in paths:
+        run = read_run(path)
+        if (machine(run), run.label) in runs:
+            raise PlotError(f"{path} measures {run.label} on {machine(run)} a second time")
+        if not run.fastest(of_filigree):
+            raise PlotError(f"{path} has no time of a format of Filigree")
+        runs[machine(run), run.label] = run
+    machines = list(dict.fromkeys(name for name, _ in runs))
+    labels = list(dict.fromkeys(label for _, label in runs))
+    flags = {}
+    for (_, label), run in runs.items():
+        if flags.setdefault(label, run.context.get("flags")) != run.context.get("flags"):
+            raise PlotError(f"the files of {label} have different flags: {flags[label]}, {run.context.get('flags')}")
+
+    def gain(label):
+        run = runs.get((machines[-1], label))
+        return run.fastest(of_filigree).speed_up if run else 0.0
+    return machines, sorted(labels, key=lambda label: -gain(label)), runs
+
+
+def overview(arguments):
+    """The subcommand overview: returns the paths that it wrote."""
+    machines, labels, runs = grid_of_runs(arguments.file)
+    plt = load_matplotlib()
+    from matplotlib.patches import Patch
+    kinds = (("best format of Filigree", of_filigree, "#1f4e8c", ""),
+             ("best other kernel of Kokkos Kernels", lambda name: name != REFERENCE and of_kokkos_kernels(name), "#ffffff", ""),
+             ("best kernel of cuSPARSE", of_cusparse, "#f2c879", "///"))
+    kinds = [kind for kind in kinds if any(run.fastest(kind[1]) for run in runs.values())]
+    step = 0.8 / len(kinds)
+    captions = list(dict.fromkeys(caption(run) for run in runs.values()))
+    text = "\n".join(textwrap.fill(line, 46 * len(machines) + 40) for line in captions)
+    above, below = 0.3, 0.8 + 0.17 * text.count("\n")
+    height = above + (0.22 * len(kinds) + 0.12) * len(labels) + 0.8 + below
+    figure, axes = plt.subplots(1, len(machines), figsize=(2.6 + 3.4 * len(machines), height), squeeze=False, sharey=True)
+    for place, name in zip(axes.flat, machines):
+        largest = 1.0
+        for row, label in enumerate(labels):
+            run = runs.get((name, label))
+            for which, (_, belongs, face, hatch) in enumerate(kinds):
+                bar = run and run.fastest(belongs)
+                if not bar:
+                    continue
+                at = row - 0.4 + step * (which + 0.5)
+                place.barh(at, bar.speed_up, color=face, hatch=hatch, edgecolor="#222222", linewidth=0.7, height=0.9 * step)
+                words = f"{bar.speed_up:.2f} {bar.name.replace('cusparse_', '').replace(REFERENCE + '_', '')}"
+                place.annotate(words, (bar.speed_up, at), xytext=(3, 0), textcoords="offset points", va="center", fontsize=8,
+                               bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})
+                largest = max(largest, bar.speed_up)
+        place.axvline(1, color="#222222", linewidth=1, linestyle=(0, (4, 3)))
+        # The texts beside the bars need about half as much space as the longest bar.
+        place.set_xlim(0, 1.55 * largest)
+        place.set_title(name, loc="left", fontsize=10.5)
+        place.tick_params(axis="y", length=0)
+    axes.flat[0].set_yticks(range(len(labels)), labels)
+    axes.flat[0].set_ylim(len(labels) - 0.5, -0.5)
+    figure.supxlabel("speed relative to Kokkos Kernels' CRS (dashed line, higher is better)", fontsize=10,
+                     y=(below - 0.14) / height)
+    figure.tight_layout(rect=(0, (below - 0.2) / height, 1, 1 - above / height), w_pad=1.5)
+    figure.legend(handles=[Patch(facecolor=face, hatch=hatch, edgecolor="#222222", linewidth=0.7, label=name)
+                           for name, _, face, hatch in kinds],
+                  loc="lower left", ncol=len(kinds), frameon=False, fontsize=9, bbox_to_anchor=(0, (below - 0.55) / height))
+    figure.text(0.01, 0.07 / height, text, fontsize=8.5, color="#444444", va="bottom")
+    figure.text(0.01, 1 - 0.1 / height, arguments.title, fontsize=12, fontweight="bold", va="top")
+    return save(figure, arguments.out)
+
+
+def table(arguments):
+    """The subcommand table: prints what the overview shows and what optimize() picked."""
+    machines, labels, runs = grid_of_runs(arguments.file)
+
+    def cell(run):
+        if not run:
+            return "–"
+        best, auto = run.fastest(of_filigree), run.fastest(lambda name: name == "auto")
+        words = f"{best.speed_up:.2f} {best.name}"
+        if auto:
+            words += f"; {auto.speed_up:.2f} {run.picked}"
+        return words
+
+    def others(run):
+        best = run.fastest(of_filigree)
+        rivals = (run.fastest(of_kokkos_kernels), run.fastest(of_cusparse))
+        return ", ".join(f"{best.speed_up / rival.speed_up:.2f}" if rival else "–" for rival in rivals)
+
+    compared = [name for name in machines
+                if any(run.fastest(of_cusparse) for (where, _), run in runs.items() if where == name)]
+    heads = ["matrix", "`filigree_spmv`"] + machines + [f"{name}: other libraries" for name in compared]
+    print("| " + " | ".join(heads) + " |")
+    print("|---" * len(heads) + "|")
+    for label in labels:
+        flags = next(run.context.get("flags", "") for (_, one), run in runs.items() if one == label)
+        cells = [label, f"`{flags}`"] + [cell(runs.get((name, label))) for name in machines]
+        cells += [others(runs[name, label]) if (name, label) in runs else "–" for name in compared]
+        print("| " + " | ".join(cells) + " |")
+    return []
 
 
 def main():
@@ -215,6 +352,21 @@ def main():
     command.add_argument("--out", required=True, metavar="PREFIX", help="writes PREFIX.png and PREFIX.svg")
     command.add_argument("--title", default="y = A*x in each format", help="default: %(default)s")
     command.set_defaults(run=bars)
+    command = commands.add_parser("overview", help="best format for several matrices, on one or more machines",
+                                  description="Draws one diagram per machine: for each matrix the speed of the fastest "
+                                  "formats relative to Kokkos Kernels' CRS. A file is named after its matrix: "
+                                  "finite_elements.json is labelled \"finite elements\".")
+    command.add_argument("file", nargs="+", help="JSON of filigree_spmv; the machines are drawn in the order of their files")
+    command.add_argument("--out", required=True, metavar="PREFIX", help="writes PREFIX.png and PREFIX.svg")
+    command.add_argument("--title", default="Speed of y = A*x", help="default: %(default)s")
+    command.set_defaults(run=overview)
+    command = commands.add_parser("table", help="the figures of the overview as a table in Markdown",
+                                  description="Prints for each matrix and machine: speed and name of the fastest format, and "
+                                  "of the format that optimize() picked, relative to Kokkos Kernels' CRS. The last column "
+                                  "has the speed of the fastest format relative to the fastest kernels of Kokkos Kernels "
+                                  "and of cuSPARSE.")
+    command.add_argument("file", nargs="+", help="JSON of filigree_spmv")
+    command.set_defaults(run=table)
     arguments = parser.parse_args()
     try:
         for path in arguments.run(arguments):

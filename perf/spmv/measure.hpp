@@ -114,6 +114,7 @@ class Measurement {
     Report& report = *m_report;
     report.machine = machine(execution_space());
     report.problem = options.problem();
+    report.problem_flags = options.problem_flags();
     report.scalar = options.scalar;
     report.rows = crs.numRows();
     report.columns = crs.numCols();
@@ -220,6 +221,7 @@ class Measurement {
                                      turns.sample();
                                    for (const auto& [counter, value] : report->counters(own))
                                      state.counters[counter] = value;
+                                   if (!own.picked.empty()) state.SetLabel(own.picked);
                                  })
         ->UseManualTime()
         ->Unit(benchmark::kMillisecond);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <limits>
 
 namespace FiligreePerf {
@@ -49,6 +50,15 @@ void Options::parse_formats(const std::string& names) {
 std::string Options::problem() const {
   const std::string name = matrix.empty() ? grid.name() : matrix_name(matrix);
   return repeat > 1 ? name + "_x" + std::to_string(repeat) : name;
+}
+
+std::string Options::problem_flags() const {
+  std::string text =
+      matrix.empty() ? grid.flags() : "--matrix=" + std::filesystem::path(matrix).filename().string();
+  if (grid.dof > 1) text += " --dof=" + std::to_string(grid.dof);
+  if (repeat > 1) text += " --repeat=" + std::to_string(repeat);
+  if (scalar != "double") text += " --scalar=" + scalar;
+  return text;
 }
 
 bool Options::wants(const std::string& format, bool is_default) const {

@@ -23,6 +23,8 @@ struct Options {
   void add_to(CLI::App& app);
   /// The problem in one word, for the names of benchmarks.
   std::string problem() const;
+  /// The flags that choose the problem. A file is given without its folder.
+  std::string problem_flags() const;
   /// Whether to measure a variant. is_default says that it is the first variant of its format.
   bool wants(const std::string& format, bool is_default) const;
 

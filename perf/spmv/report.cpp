@@ -140,31 +140,35 @@ std::vector<std::pair<std::string, double>> Report::counters(const Result& resul
   const Contender one = result.contender();
   const double seconds = one.seconds;
   const double products = break_even_products(one);
-  return {{"storage_MB", 1e-6 * result.storage_bytes},
-          {"GFLOPs", 1e-9 * operations_per_entry * static_cast<double>(entries) / seconds},
-          {"GBps", 1e-9 * result.bytes / seconds},
-          {"fraction_of_read", result.bytes / seconds / read_bandwidth},
-          {"fits_cache", result.fits_cache ? 1.0 : 0.0},
-          {"lower_quartile_ms", 1e3 * quantile(result.samples, 0.25)},
-          {"median_ms", 1e3 * seconds},
-          {"upper_quartile_ms", 1e3 * quantile(result.samples, 0.75)},
-          {"speedup_vs_kokkos_kernels", one.speed_up.median},
-          {"speedup_lower_quartile", one.speed_up.lower_quartile},
-          {"speedup_upper_quartile", one.speed_up.upper_quartile},
-          {"pairs", static_cast<double>(result.samples.size())},
-          {"noise", noise()},
-          {"max_rel_error", result.max_rel_error},
-          {"conversion_ms", 1e3 * result.conversion_seconds},
-          {"conversion_in_products", result.in_products(result.conversion_seconds)},
-          {"refill_ms", 1e3 * result.refill_seconds},
-          {"refill_in_products", result.in_products(result.refill_seconds)},
-          // JSON has no infinity.
-          {"break_even_products", std::isfinite(products) ? products : -1.0}};
+  std::vector<std::pair<std::string, double>> figures = {
+      {"storage_MB", 1e-6 * result.storage_bytes},
+      {"GFLOPs", 1e-9 * operations_per_entry * static_cast<double>(entries) / seconds},
+      {"GBps", 1e-9 * result.bytes / seconds},
+      {"fraction_of_read", result.bytes / seconds / read_bandwidth},
+      {"fits_cache", result.fits_cache ? 1.0 : 0.0},
+      {"lower_quartile_ms", 1e3 * quantile(result.samples, 0.25)},
+      {"median_ms", 1e3 * seconds},
+      {"upper_quartile_ms", 1e3 * quantile(result.samples, 0.75)},
+      {"speedup_vs_kokkos_kernels", one.speed_up.median},
+      {"speedup_lower_quartile", one.speed_up.lower_quartile},
+      {"speedup_upper_quartile", one.speed_up.upper_quartile},
+      {"pairs", static_cast<double>(result.samples.size())},
+      {"noise", noise()},
+      {"max_rel_error", result.max_rel_error},
+      {"conversion_ms", 1e3 * result.conversion_seconds},
+      {"conversion_in_products", result.in_products(result.conversion_seconds)},
+      {"refill_ms", 1e3 * result.refill_seconds},
+      {"refill_in_products", result.in_products(result.refill_seconds)},
+      // JSON has no infinity.
+      {"break_even_products", std::isfinite(products) ? products : -1.0}};
+  if (!result.picked.empty()) figures.emplace_back("predicted_ms", 1e3 * result.predicted_seconds);
+  return figures;
 }
 
 std::vector<std::pair<std::string, std::string>> Report::context() const {
   std::vector<std::pair<std::string, std::string>> result = {
       {"problem", problem},
+      {"flags", problem_flags},
       {"scalar", scalar},
       {"rows", std::to_string(rows)},
       {"columns", std::to_string(columns)},

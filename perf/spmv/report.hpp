@@ -48,6 +48,7 @@ struct Result {
 struct Report {
   Machine machine;
   std::string problem;
+  std::string problem_flags;  ///< those of the command line
   std::string scalar;
   std::int64_t rows = 0;
   std::int64_t columns = 0;

@@ -123,6 +123,9 @@ TEST(Report, ComparesThePickWithTheBestFormat) {
                   "\nauto picked sell: predicted 1.5000 ms, measured 1.2500 ms, 0.80 of the best "
                   "format's speed\nuse cds: "))
       << text(all);
+  const auto figures = all.counters(pick);
+  EXPECT_EQ(figures.back().first, "predicted_ms");
+  EXPECT_EQ(figures.back().second, 1.5);
 }
 
 TEST(Report, HasFiguresForTheJson) {

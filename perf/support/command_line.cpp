@@ -226,4 +226,10 @@ std::string GridOptions::name() const {
   return text;
 }
 
+std::string GridOptions::flags() const {
+  std::string text = "--grid=" + m_grid + " --stencil=" + stencil;
+  if (boundary != "drop") text += " --boundary=" + boundary;
+  return text;
+}
+
 }  // namespace FiligreePerf

@@ -55,6 +55,8 @@ struct GridOptions {
   Filigree::Stencil points() const;
   /// The whole description in one word, for the names of benchmarks.
   std::string name() const;
+  /// The flags --grid, --stencil and --boundary that give these options.
+  std::string flags() const;
 
  private:
   void parse_cells();
