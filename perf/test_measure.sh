@@ -33,6 +33,8 @@ grep -q -- '--matrix=memplus.mtx.gz --repeat=158 ' "$work/calls" || fail "memplu
 [ "$(echo "$work"/one/*)" = "$work/one/circuit.json $work/one/circuit.txt" ] || fail "one name: $(echo "$work"/one/*)"
 if "$measure" "$work/program" "$work/matrices" "$work/none" nothing 2> "$work/err"; then fail "an unknown name is accepted"; fi
 grep -q '"nothing" is not one of grid_1_unknown' "$work/err" || fail "an unknown name: $(cat "$work/err")"
+if "$measure" /bin/true "$work/matrices" "$work/none" 2> "$work/err"; then fail "another program is accepted"; fi
+grep -q 'is it filigree_spmv?' "$work/err" || fail "another program: $(cat "$work/err")"
 if "$measure" "$work/program" 2> "$work/err"; then fail "one argument is accepted"; fi
 grep -q 'it needs three arguments' "$work/err" || fail "one argument: $(cat "$work/err")"
 echo "test_measure: passed"
