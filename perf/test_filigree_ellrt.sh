@@ -16,7 +16,7 @@ printf '%s\n' '%%MatrixMarket matrix coordinate complex general' '1 1 1' '1 1 1 
 grep -Eq '^small_x10 +30 +50 +1\.7 +28\.3 ' "$work/out" || fail "no line for the matrix: $(cat "$work/out")"
 grep -q '^complex: not measured: ' "$work/out" || fail "no message about the complex matrix: $(cat "$work/out")"
 for model in half_warps sectors; do
-  grep -Eq "^$model: mean matching [0-9.]+ % of 1 matrices" "$work/out" || fail "no mean for $model"
+  grep -Eq "^$model: mean [0-9.]+ % of the best launch's speed, of 1 matrices" "$work/out" || fail "no mean for $model"
 done
 for bad in --entries=none --multiprocessors=0 --unknown "$work/nowhere.mtx" "$work/complex.mtx"; do
   if "$tool" --multiprocessors=30 "$bad" > "$work/out" 2> "$work/err"; then fail "$bad was accepted"; fi

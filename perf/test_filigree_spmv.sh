@@ -45,6 +45,11 @@ if ! grep -q 'of unknown size' "$work/out"; then
   grep -Eq '^cds .* in cache ' "$work/out" || fail "a small matrix is not in the cache: $(cat "$work/out")"
 fi
 
+# A file without --matrix= is refused.
+if "$tool" "$work/matrix.mtx" 2> "$work/err"; then fail "a file without a flag is accepted"; fi
+grep -q "^filigree_spmv: \"$work/matrix.mtx\" is not a flag; a file is given as --matrix=$work/matrix.mtx. --help " "$work/err" ||
+  fail "a file without a flag: $(cat "$work/err")"
+
 # Without arguments it prints its help and measures nothing.
 "$tool" > "$work/out"
 grep -q -- '--grid=XxYxZ' "$work/out" || fail "without arguments there is no help"

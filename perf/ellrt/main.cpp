@@ -90,10 +90,11 @@ double seconds_of(const std::vector<Timed>& all, const EllrTLaunch& pick) {
   throw std::logic_error("filigree_ellrt: a model picked a launch that was not timed.");
 }
 
-/// Prints the line of a matrix in the table, and adds the matching percentage of each model to its list.
+/// Prints the line of a matrix in the table. Adds the speed of each model's pick, in percent of that of the
+/// fastest launch, to the list of the model.
 /// Throws the exceptions of read_matrix_market() and convert().
 void measure(const Options& options, const std::filesystem::path& file,
-             std::map<std::string, std::vector<double>>& matching) {
+             std::map<std::string, std::vector<double>>& percentages) {
   using Crs = KokkosSparse::CrsMatrix<double, int, Execution::device_type, void, int>;
   const Execution exec;
   Progress progress("measuring " + matrix_name(file));
@@ -127,7 +128,7 @@ void measure(const Options& options, const std::filesystem::path& file,
   for (const NamedModel& model : models) {
     const EllrTLaunch pick = Filigree::pick_ellr_t(model.model, lengths, gpu);
     const double seconds = seconds_of(all, pick);
-    matching[model.name].push_back(100 * best.seconds / seconds);
+    percentages[model.name].push_back(100 * best.seconds / seconds);
     std::cout << std::setw(5) << pick.lanes_per_team << std::setw(4) << pick.lanes_per_row
               << std::setprecision(1) << std::setw(7) << 100 * best.seconds / seconds << std::setw(8)
               << 1e-9 * bytes / seconds;
@@ -142,22 +143,23 @@ void measure(const Options& options, const std::filesystem::path& file,
 
 int measure_all(const Options& options) {
   std::cout << std::left << std::setw(24) << "matrix" << std::right
-            << "        N   entries      Av  s/Av%   BS   T       ms";
+            << "     rows   entries  length  dev %  team row       ms";
   for (const NamedModel& model : models)
-    std::cout << "  | " << model.name << ": BS, T, matching %, GB/s";
-  std::cout << " | worst %" << std::endl;
-  std::map<std::string, std::vector<double>> matching;
+    std::cout << "  | " << model.name << ": team, row, % of best, GB/s";
+  std::cout << " | slowest %" << std::endl;
+  std::map<std::string, std::vector<double>> percentages;
   for (const std::string& path : options.paths)
     for (const std::filesystem::path& file : matrix_files(path))
       try {
-        measure(options, file, matching);
+        measure(options, file, percentages);
       } catch (const std::exception& refusal) {
         std::cout << matrix_name(file) << ": not measured: " << refusal.what() << std::endl;
       }
-  if (matching.empty()) throw std::runtime_error("none of the matrices could be measured.");
-  for (const auto& [name, all] : matching)
-    std::cout << name << ": mean matching " << std::setprecision(2) << mean(all) << " % of " << all.size()
-              << " matrices, lowest " << *std::min_element(all.begin(), all.end()) << " %" << std::endl;
+  if (percentages.empty()) throw std::runtime_error("none of the matrices could be measured.");
+  for (const auto& [name, all] : percentages)
+    std::cout << name << ": mean " << std::setprecision(2) << mean(all)
+              << " % of the best launch's speed, of " << all.size() << " matrices, lowest "
+              << *std::min_element(all.begin(), all.end()) << " %" << std::endl;
   return 0;
 }
 
@@ -183,10 +185,13 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(1, 1 << 20));
   app.add_flag("--all", options.all, "prints the time of every launch");
   app.footer(
-      "Columns: N rows; Av and s/Av%, the mean row length and its standard deviation in percent; BS, T and\n"
-      "ms, lanes per team, lanes per row and time of the best launch. For each model: BS, T and GB/s of the\n"
-      "launch that it picks, and matching, the time of the best launch in percent of the time of the picked\n"
-      "one. worst %: the time of the best launch in percent of the time of the slowest one.\n"
+      "Columns: length and dev %, the mean row length and its standard deviation in percent; team, row and "
+      "ms,\n"
+      "lanes per team, lanes per row and time of the fastest launch. For each model: team and row of the "
+      "launch\n"
+      "that it picks, the speed of that launch in percent of that of the fastest one, and its GB/s. slowest "
+      "%:\n"
+      "the speed of the slowest launch in percent of that of the fastest one.\n"
       "Flags that begin with --kokkos go to Kokkos.");
   return FiligreePerf::run_program(app, argc, argv,
                                    [&](int&, char**) { return FiligreePerf::measure_all(options); });

@@ -47,10 +47,16 @@ std::vector<std::string> parse(CLI::App& app, int argc, char** argv) {
     throw std::invalid_argument(text.substr(0, text.find(':')) + ": needs a value; --help says which.");
   }
   std::vector<std::string> others = app.remaining();
-  for (const std::string& argument : others)
+  for (const std::string& argument : others) {
+    if (passes_all_on && argument.rfind("--", 0) != 0)
+      Filigree::Impl::fail<std::invalid_argument>(
+          "\"", argument, "\" is not a flag",
+          app.get_option_no_throw("--matrix") ? "; a file is given as --matrix=" + argument : "",
+          ". --help lists all flags.");
     if (!passes_all_on && argument.rfind("--kokkos", 0) != 0)
       Filigree::Impl::fail<std::invalid_argument>(
           "\"", argument, "\" is not an argument of this program; --help lists all arguments.");
+  }
   return others;
 }
 

@@ -132,9 +132,7 @@ void add_balanced(Causes& causes) {
   spoil_coo("check-size", [](Coo& A) { set(A.empty_rows, {}); });
   spoil_coo("check-listed-element", [](Coo& A) { set(A.empty_rows, {2}); });
   spoil_coo("check-not-decreasing", [](Coo& A) { A.rows = changed(A.rows, 4, 1); });
-  add<WrappedCrsMatrix>(causes, "check-wrapped", {}, [](Wrapped& A) {
-    A.values = device_list<std::decay_t<decltype(A.values)>>(std::vector<double>(7, 1.0));
-  });
+  add<WrappedCrsMatrix>(causes, "check-wrapped", {}, [](Wrapped& A) { A.crs = {}; });
   add<WrappedCrsMatrix>(causes, "check-number", {}, [](Wrapped& A) { A.chunks.cut_row_count = 1; });
   // A row of several chunks.
   HostMatrix<double> host(2, 5000);
@@ -176,6 +174,14 @@ void add_dense(Causes& causes) {
   spoil_bell("check-bell-padding", [](Bell& A) { set(A.block_entries, {0, -1, 1, 1}); });
   spoil_bell("check-bell-value", [](Bell& A) { A.block_entries = changed(A.block_entries, 3, -1); });
   spoil_bell("check-nonzeros", [](Bell& A) { A = Bell(4, 4, 6, 2, 2, A.values, A.block_entries); });
+#if FILIGREE_HAS_BSR
+  BsrOptions bsr_options;
+  bsr_options.block_size = 2;
+  add<BsrMatrix>(causes, "check-bsr-twice", bsr_options,
+                 [](Of<BsrMatrix>& A) { Kokkos::deep_copy(A.graph.entries, 0); });
+#else
+  causes.push_back({"check-bsr-twice", []() { throw NotHere{"these Kokkos Kernels have no BsrMatrix"}; }});
+#endif
 }
 
 }  // namespace

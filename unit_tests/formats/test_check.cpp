@@ -101,7 +101,31 @@ TEST(CheckBsr, AcceptsAndRefusesHandMadeViews) {
   expect_right(bsr(row_map, entries));
   expect_refused(bsr(changed(row_map, 1, 5), entries), nothing, {"graph.row_map(1) is 5", "not decrease"});
   expect_refused(bsr(row_map, changed(entries, 3, 2)), nothing, {"graph.entries(3) is 2", "0 to 1"});
-  expect_refused(bsr(row_map, changed(entries, 0, 1)), nothing, {"graph.entries(1)", "ascend"});
+  expect_refused(bsr(row_map, changed(entries, 0, 1)), nothing,
+                 {"graph.entries has block column 1 twice in block row 0"});
+}
+
+TEST(CheckBsr, TakesBlocksInAnyOrder) {
+  using Bsr = Filigree::BsrMatrix<double, int, Device, void, int>;
+  // The second block row has its blocks in descending order.
+  const Bsr A("test", 2, 2, 4, doubles({3, 0, 0, 0, 1, 0, 0, 0, 4, 1, 0, 1, 0, 2, 1, 0}), ints({0, 2, 4}),
+              ints({0, 1, 1, 0}), 2);
+  expect_right(A);
+  EXPECT_EQ(host_list(Filigree::diagonal(A)), (std::vector<double>{3, 0, 4, 1}));
+  const auto blocks = Filigree::diagonal_blocks(A, 2);
+  const auto host_blocks = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), blocks);
+  EXPECT_EQ(host_blocks(1, 0, 1), 1);
+  auto doubled = example();
+  for (auto& row : doubled.rows)
+    for (auto& entry : row)
+      entry.value *= 2;
+  for (const bool check_pattern : {true, false}) {
+    Filigree::RefillOptions options;
+    options.check_pattern = check_pattern;
+    Kokkos::deep_copy(A.values, 0.0);
+    Filigree::refill(A, device_crs(doubled), options);
+    expect_right(A, doubled);
+  }
 }
 #endif
 
@@ -236,20 +260,16 @@ TEST(CheckChunks, FindsWrongCutRows) {
 TEST(CheckWrappedCrs, AcceptsAndRefusesHandMadeViews) {
   using Wrapped = Filigree::WrappedCrsMatrix<double, int, Device, void, int>;
   const auto crs = device_crs(example());
-  Filigree::WrappedCrsOptions lanes;
-  lanes.kernel = Filigree::CrsKernel::lanes;
-  lanes.lanes_per_row = 2;
-  expect_right(Wrapped(crs, lanes));
+  expect_right(Wrapped(crs, 2));
   Filigree::EntryChunks<Device> chunks;
   chunks.chunk_begins = offsets({0, 7});
-  const Wrapped A(crs, {}, ints({0}), ints({1}), chunks);
+  const Wrapped A(crs, ints({0}), ints({1}), chunks);
   expect_right(A);
-  expect_refused(Wrapped(crs, {}), [](Wrapped&) {}, {"chunks.chunk_begins has 0", "2"});
+  expect_refused(Wrapped(crs, {}, {}, {}), [](Wrapped&) {}, {"chunks.chunk_begins has 0", "2"});
   expect_refused(A, [](Wrapped& w) { w.first_rows = Ints(); }, {"first_rows has 0", "1"});
   expect_refused(A, [](Wrapped& w) { w.empty_rows = Ints(); }, {"empty_rows has 0", "1"});
-  expect_refused(A, [](Wrapped& w) { w.values = doubles({1, 2, 3, 4, 5, 6, 7}); }, {"values", "crs"});
-  lanes.lanes_per_row = 3;
-  expect_refused(Wrapped(crs, lanes), [](Wrapped&) {}, {"lanes_per_row() is 3"});
+  expect_refused(A, [](Wrapped& w) { w.crs = {}; }, {"crs is 0 x 0", "the matrix is 4 x 4"});
+  expect_refused(Wrapped(crs, 3), [](Wrapped&) {}, {"lanes_per_row() is 3"});
 }
 
 /// The ELL part, of width 2, of the hybrid formats.

@@ -94,7 +94,7 @@ TEST(WrappedCrsLayout, MatchesTheDrawing) {
   const auto crs = example();
   const auto A =
       Filigree::convert<Filigree::WrappedCrsMatrix>(crs, any_padding<Filigree::WrappedCrsOptions>());
-  EXPECT_EQ(A.values.data(), crs.values.data());
+  EXPECT_EQ(A.crs.values.data(), crs.values.data());
   EXPECT_EQ(A.crs.graph.entries.data(), crs.graph.entries.data());
   EXPECT_EQ(A.crs.graph.row_map.data(), crs.graph.row_map.data());
   EXPECT_EQ(host_list(A.first_rows), (Ints{0}));

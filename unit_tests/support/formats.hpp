@@ -84,6 +84,12 @@ constexpr bool has_ell_part_v = false;
 template <class Matrix>
 constexpr bool has_ell_part_v<Matrix, std::void_t<decltype(Matrix::ell)>> = true;
 
+/// Whether a format wraps a CRS matrix.
+template <class Matrix, class = void>
+constexpr bool has_crs_v = false;
+template <class Matrix>
+constexpr bool has_crs_v<Matrix, std::void_t<decltype(Matrix::crs)>> = true;
+
 /// Options that allow any amount of padding. block_size is ignored if the format has none.
 template <class Options>
 Options any_padding(int block_size = 1, Options options = {}) {
@@ -174,11 +180,13 @@ typename Case::Matrix converted(const HostMatrix<typename Case::Scalar>& host, i
                             any_padding<typename Case::Options>(block_size));
 }
 
-/// The View of values of a matrix; for a hybrid, that of its ELL part.
+/// The View of values of a matrix. For a hybrid that of its ELL part, for a wrapped CRS matrix that of this.
 template <class Matrix>
 auto values_of(const Matrix& A) {
   if constexpr (has_ell_part_v<Matrix>)
     return A.ell.values;
+  else if constexpr (has_crs_v<Matrix>)
+    return A.crs.values;
   else
     return A.values;
 }

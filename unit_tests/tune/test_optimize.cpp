@@ -465,6 +465,12 @@ TEST(Optimize, TakesConstAndUnmanagedMatrices) {
   options.share_crs = true;
   EXPECT_TRUE(holds(message<std::invalid_argument>([&]() { Filigree::optimize(view, options); }),
                     {"Filigree::optimize", "share_crs", "unmanaged", "const"}));
+  // A View made from a pointer does not own its memory, although its type does not say so.
+  const Kokkos::View<double*, Device> borrowed(crs.values.data(), crs.values.extent(0));
+  const Crs<double> of_pointer("crs", crs.numRows(), crs.numCols(), crs.nnz(), borrowed, crs.graph.row_map,
+                               crs.graph.entries);
+  EXPECT_TRUE(holds(message<std::invalid_argument>([&]() { Filigree::optimize(of_pointer, options); }),
+                    {"Filigree::optimize", "share_crs", "unmanaged"}));
 }
 
 TEST(Optimize, TimesAllFormatsOnADeviceWithoutAModel) {

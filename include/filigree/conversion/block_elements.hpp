@@ -29,14 +29,20 @@ struct BlockElements {
   KOKKOS_FORCEINLINE_FUNCTION const Format& format() const { return static_cast<const Format&>(*this); }
   KOKKOS_FORCEINLINE_FUNCTION Scalar* values() const { return block_values; }
 
-  KOKKOS_INLINE_FUNCTION std::int64_t position(std::int64_t row, std::int64_t column) const {
-    const std::int64_t block_row = quotient<Ordinal>(row, block_size);
-    const std::int64_t wanted = quotient<Ordinal>(column, block_size);
+  /// The block in a block column, or blocks_end(block_row) if there is none.
+  KOKKOS_INLINE_FUNCTION std::int64_t find_block(std::int64_t block_row, std::int64_t wanted) const {
     const std::int64_t end = format().blocks_end(block_row);
     const std::int64_t block = first_where(format().blocks_begin(block_row), end, [&](std::int64_t b) {
       return format().block_column(block_row, b) >= wanted;
     });
-    if (block == end || format().block_column(block_row, block) != wanted) return -1;
+    return block < end && format().block_column(block_row, block) == wanted ? block : end;
+  }
+
+  KOKKOS_INLINE_FUNCTION std::int64_t position(std::int64_t row, std::int64_t column) const {
+    const std::int64_t block_row = quotient<Ordinal>(row, block_size);
+    const std::int64_t wanted = quotient<Ordinal>(column, block_size);
+    const std::int64_t block = format().find_block(block_row, wanted);
+    if (block == format().blocks_end(block_row)) return -1;
     return format().block_position(block_row, row, block) + (column - wanted * block_size) * column_stride;
   }
 

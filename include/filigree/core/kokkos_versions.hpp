@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Differences between the versions of Kokkos and Kokkos Kernels. Supported are 3.4 (Debian 12 and 13) to 5.x.
-// Other files must not test a version: each difference has a feature macro in this file. Kokkos and Kokkos
-// Kernels are released together with equal version numbers, so KOKKOS_VERSION stands for both.
+// Other files must not test a version: each difference has a feature macro in this file. KOKKOS_VERSION stands
+// for both: Kokkos Kernels needs a Kokkos of about its own version, and older ones do not define theirs.
 #pragma once
 
 #include "filigree/core/require_cxx17.hpp"

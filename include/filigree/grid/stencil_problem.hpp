@@ -23,8 +23,9 @@ namespace Filigree {
 /// a known value if one of them has the rule constant, and the first of these axes gives the value. Else it
 /// is moved along each of them. If several points stand for one cell, their coefficients are added.
 ///
-/// The constructor counts the entries on the host. It takes time and memory in proportion to the points, and
-/// with BoundaryRule::clamp to the reach of the stencil. The matrix is assembled on the device. CRS and CDS
+/// The constructor counts the entries on the host. Its time is proportional to the points, multiplied by the
+/// cells whose neighbourhoods differ (those within the reach of the stencil from a boundary, and one more,
+/// along each axis). The matrix is assembled on the device. CRS and CDS
 /// hold the same entries.
 ///
 /// @tparam Coefficients a device functor (cell, neighbour, i, j) that returns the value in row i of `cell`

@@ -16,6 +16,17 @@ constexpr bool can_share_v =
     !std::is_const_v<typename Crs::value_type> && !std::is_const_v<typename Crs::ordinal_type> &&
     !Crs::values_type::traits::memory_traits::is_unmanaged;
 
+/// Whether a View owns its memory. One that was made from a pointer does not, whatever its type is.
+template <class View>
+bool is_managed(const View& view) {
+  return view.extent(0) == 0 || view.use_count() > 0;
+}
+/// Whether a CRS matrix owns its memory.
+template <class Crs>
+bool is_managed_crs(const Crs& crs) {
+  return is_managed(crs.graph.row_map) && is_managed(crs.graph.entries) && is_managed(crs.values);
+}
+
 /// Converts to the variant of that name. The input must have been checked before. CRS and WrappedCrsMatrix
 /// share the Views of crs if share_crs is true, and those of a copy if it is false.
 template <class ExecutionSpace, class Crs>
@@ -118,7 +129,7 @@ Selection predict_all(const ExecutionSpace& exec, const Crs& crs, const Optimize
   static_assert(
       Kokkos::SpaceAccessibility<ExecutionSpace, typename Crs::memory_space>::accessible,
       "Filigree::optimize: the execution space must be able to access the memory of the CRS matrix.");
-  check_optimize_options(options, can_share_v<Crs>);
+  check_optimize_options(options, can_share_v<Crs> && is_managed_crs(crs));
   check_crs(exec, "Filigree::optimize", crs, options.check_input);
   const DeviceSpeed speed = speed_for_model(exec, options.speed);
   const ByteModel model(matrix_statistics(exec, crs, speed.gpu.cache_bytes, options.block_size, false), speed,

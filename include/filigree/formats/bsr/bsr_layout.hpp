@@ -8,8 +8,8 @@
 
 namespace Filigree::Impl {
 
-/// The elements of a BSR matrix for copies (see conversion/dense_copy.hpp). The blocks of each block row must
-/// be sorted by column.
+/// The elements of a BSR matrix for copies (see conversion/dense_copy.hpp). convert() sorts the blocks of a
+/// block row by column. In other BSR matrices they may have any order.
 template <class Scalar, class Ordinal, class SizeType>
 struct BsrElements : BlockElements<BsrElements<Scalar, Ordinal, SizeType>, Scalar, Ordinal, true> {
   const SizeType* row_map;
@@ -29,6 +29,16 @@ struct BsrElements : BlockElements<BsrElements<Scalar, Ordinal, SizeType>, Scala
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t block_column(std::int64_t, std::int64_t block) const {
     return static_cast<std::int64_t>(entries[block]);
+  }
+  /// Bisection finds every block if they are sorted. If it fails, all blocks of the block row are compared.
+  KOKKOS_INLINE_FUNCTION std::int64_t find_block(std::int64_t block_row, std::int64_t wanted) const {
+    const std::int64_t end = blocks_end(block_row);
+    const std::int64_t found = BsrElements::BlockElements::find_block(block_row, wanted);
+    if (found < end) return found;
+    std::int64_t block = blocks_begin(block_row);
+    while (block < end && block_column(block_row, block) != wanted)
+      ++block;
+    return block;
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t block_position(std::int64_t block_row, std::int64_t row,
                                                           std::int64_t block) const {

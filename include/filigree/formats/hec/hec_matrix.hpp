@@ -73,7 +73,7 @@ class HecMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   HecMatrix() = default;
   /// Wraps parts that already hold a matrix as the class comment describes it. They are not copied, and only
   /// check() checks them.
-  HecMatrix(SizeType nnz, Ordinal long_rows, const ell_type& ell_, values_type excess_values_,
+  HecMatrix(SizeType nnz, Ordinal long_row_count, const ell_type& ell_, values_type excess_values_,
             entries_type excess_entries_, entries_type excess_rows_, row_map_type excess_row_map_)
       : base_type(ell_.numRows(), ell_.numCols(), nnz),
         ell(ell_),
@@ -81,7 +81,7 @@ class HecMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
         excess_entries(excess_entries_),
         excess_rows(excess_rows_),
         excess_row_map(excess_row_map_),
-        m_long_rows(long_rows) {}
+        m_long_rows(long_row_count) {}
 
   /// The width of the ELL part: the entries that it holds per row.
   KOKKOS_INLINE_FUNCTION Ordinal width() const { return ell.width(); }

@@ -65,9 +65,12 @@ class HybMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   HybMatrix() = default;
   /// Wraps parts that already hold a matrix as the class comment describes it. They are not copied, and only
   /// check() checks them. wrap_coo() makes the COO part; its list of empty rows is dropped.
-  /// longest_row is the length of the longest row of the whole matrix. It only affects how hosts multiply.
-  HybMatrix(SizeType nnz, Ordinal longest_row, const ell_type& ell_, const coo_type& coo_)
-      : base_type(ell_.numRows(), ell_.numCols(), nnz), ell(ell_), coo(coo_), m_longest_row(longest_row) {
+  /// longest_row_length is that of the whole matrix. It only affects how hosts multiply.
+  HybMatrix(SizeType nnz, Ordinal longest_row_length, const ell_type& ell_, const coo_type& coo_)
+      : base_type(ell_.numRows(), ell_.numCols(), nnz),
+        ell(ell_),
+        coo(coo_),
+        m_longest_row(longest_row_length) {
     coo.empty_rows = typename coo_type::entries_type();
   }
 

@@ -32,7 +32,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const WrappedC
   const char* const format = Result::name();
   check_wrapped_crs_options(function, options);
   if (options.kernel == CrsKernel::lanes) {
-    result = Result(share_crs<typename Result::crs_type>(exec, format, crs), options);
+    result = Result(share_crs<typename Result::crs_type>(exec, format, crs), options.lanes_per_row);
     return;
   }
   const std::int64_t nnz = static_cast<std::int64_t>(crs.nnz());
@@ -53,8 +53,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const WrappedC
                        FindFirstRows<ExecutionSpace, Layout, O>{entries, first_rows.data()});
   const auto empty_list = empty_rows<RowList>(exec, format, crs, empty);
   find_cut_rows(exec, format, entries, chunks);
-  result = Result(share_crs<typename Result::crs_type>(exec, format, crs), options, first_rows, empty_list,
-                  chunks);
+  result = Result(share_crs<typename Result::crs_type>(exec, format, crs), first_rows, empty_list, chunks);
 }
 
 /// The first row in which the patterns differ, or a number greater than that of every row. Fences exec.
@@ -67,7 +66,7 @@ std::int64_t first_different_row(const ExecutionSpace& exec, const WrappedCrsMat
 /// refill from a checked CRS matrix. The shared CRS matrix gets the new values too. One kernel.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void refill_from_crs(const ExecutionSpace& exec, const WrappedCrsMatrix<S, O, D, M, Z>& A, const Crs& crs) {
-  copy_values(exec, A.name(), crs, A.values);
+  copy_values(exec, A.name(), crs, A.crs.values);
 }
 
 /// to_crs: returns the shared CRS matrix.

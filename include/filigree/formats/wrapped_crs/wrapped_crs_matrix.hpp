@@ -81,7 +81,7 @@ class WrappedCrsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits
   static constexpr bool keeps_entries = true;  ///< see MatrixTraits::keeps_entries
   static constexpr bool shares_crs = true;     ///< see MatrixTraits::shares_crs
 
-  using values_type = typename crs_type::values_type;  ///< the View type of values
+  using values_type = typename crs_type::values_type;  ///< the View type of crs.values
   /// The View type of lists of rows.
   using row_list_type = Kokkos::View<Ordinal*, device_type>;
   using chunks_type = EntryChunks<device_type>;  ///< type of `chunks`
@@ -93,19 +93,21 @@ class WrappedCrsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits
 
   /// A matrix without rows.
   WrappedCrsMatrix() = default;
-  /// Wraps Views that already are as the class comment describes them. They are not copied, and only
-  /// check() checks them. CrsKernel::lanes needs only crs. For CrsKernel::balanced, convert<WrappedCrsMatrix>
-  /// shares the CRS matrix too and makes the other Views.
-  WrappedCrsMatrix(const crs_type& crs_, const WrappedCrsOptions& options, row_list_type first_rows_ = {},
-                   row_list_type empty_rows_ = {}, const chunks_type& chunks_ = {})
+  /// Wraps a CRS matrix for CrsKernel::lanes. It is not copied, and only check() checks it and lanes_per_row.
+  WrappedCrsMatrix(const crs_type& crs_, int lanes_per_row)
       : base_type(crs_.numRows(), crs_.numCols(), crs_.nnz()),
         crs(crs_),
-        values(crs_.values),
+        m_kernel(CrsKernel::lanes),
+        m_lanes_per_row(lanes_per_row) {}
+  /// Wraps a CRS matrix for CrsKernel::balanced, with lists that already are as the class comment describes
+  /// them. Nothing is copied, and only check() checks them. convert<WrappedCrsMatrix> makes the lists.
+  WrappedCrsMatrix(const crs_type& crs_, row_list_type first_rows_, row_list_type empty_rows_,
+                   const chunks_type& chunks_)
+      : base_type(crs_.numRows(), crs_.numCols(), crs_.nnz()),
+        crs(crs_),
         first_rows(first_rows_),
         empty_rows(empty_rows_),
-        chunks(chunks_),
-        m_kernel(options.kernel),
-        m_lanes_per_row(options.lanes_per_row) {}
+        chunks(chunks_) {}
 
   /// The kernel that multiplies.
   CrsKernel kernel() const { return m_kernel; }
@@ -118,7 +120,6 @@ class WrappedCrsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits
   }
 
   crs_type crs;              ///< the CRS matrix, shared
-  values_type values;        ///< its values
   row_list_type first_rows;  ///< row of the first entry of each chunk
   row_list_type empty_rows;  ///< rows without entries, ascending
   chunks_type chunks;        ///< the chunks that teams multiply
