@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Tests plots/plot.py on the JSON of a small run of filigree_spmv. Its arguments are plot.py and filigree_spmv. Without
-# matplotlib it tests only the errors and ends with exit code 77, which means that the pictures were not tested.
+# Tests plots/plot.py on the JSON of a small run of filigree_spmv, and the table of README.md on the published JSON. Its
+# arguments are plot.py and filigree_spmv. Without matplotlib it tests neither the pictures nor the overview, and ends with
+# exit code 77.
 set -euo pipefail
 plot=$1
 tool=$2
@@ -31,6 +32,12 @@ for bad in "nothing.json cannot be read" "empty.json is not a JSON file" "arrow.
 done
 if [ -e "$work/bad.png" ]; then fail "a picture of a wrong file"; fi
 if "$python" "$plot" > /dev/null 2>&1; then fail "no subcommand was accepted"; fi
+
+# README.md has the table of the published results.
+root=$(dirname "$plot")/../..
+"$python" "$plot" table "$root"/perf/results/xeon_16_threads/*.json "$root"/perf/results/h200/products/*.json > "$work/table"
+grep -Fxf "$work/table" "$root/README.md" | cmp - "$work/table" ||
+  fail "README.md does not have the table of perf/results/README.md: $(cat "$work/table")"
 
 if ! "$python" -c 'import matplotlib' 2> /dev/null; then
   if "$python" "$plot" bars "$work/grid.json" --out="$work/none" 2> "$work/err"; then fail "drawn without matplotlib"; fi

@@ -68,6 +68,7 @@ def read_run(path):
     missing = [key for key in NEEDED_CONTEXT if key not in context]
     if missing:
         raise PlotError(f"{path} does not say its {missing[0]}; {how}")
+    context["device"] = context["device"].replace("(R)", "").replace("(TM)", "")
     run = Run(context, 0.0, label=pathlib.Path(path).stem.replace("_", " "))
     bars = {}
     for one in benchmarks:
@@ -330,7 +331,7 @@ def table(arguments):
 
     compared = [name for name in machines
                 if any(run.fastest(of_cusparse) for (where, _), run in runs.items() if where == name)]
-    heads = ["matrix", "`filigree_spmv`"] + machines + [f"{name}: other libraries" for name in compared]
+    heads = ["matrix", "`filigree_spmv`"] + machines + [f"{name}, best of Kokkos Kernels, of cuSPARSE" for name in compared]
     print("| " + " | ".join(heads) + " |")
     print("|---" * len(heads) + "|")
     for label in labels:
