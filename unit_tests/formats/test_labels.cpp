@@ -52,7 +52,9 @@ TYPED_TEST(Labels, AreInAllNames) {
       const auto diagonal = Filigree::diagonal(A);
       if constexpr (!is_kokkos_kernels_v<TypeParam>) {
         EXPECT_EQ(A.label(), options.label);
-        const auto copy = A;
+        // A copy has the label too.
+        std::decay_t<decltype(A)> copy;
+        copy = A;
         for (const Mode mode : all_modes)
           Filigree::spmv(mode, 2.0, copy, x, 0.5, y);
         EXPECT_EQ(without(events.regions, label), Strings());

@@ -11,10 +11,12 @@ void multiply(const Matrix& A, const MultiVector& x, const MultiVector& y) {
 using Vectors = Kokkos::View<double**, Device>;
 using Any = Filigree::AnyMatrix<double, int, Device, void, int>;
 
-void use(const Crs& crs, const Any& A, const Vectors& x, const Vectors& y) {
 #ifdef MISTAKE
+void use(const Any& A, const Vectors& x, const Vectors& y) {
   multiply(A, x, y);
-#else
-  multiply(crs, x, y);
-#endif
 }
+#else
+void use(const Crs& crs, const Vectors& x, const Vectors& y) {
+  multiply(crs, x, y);
+}
+#endif
