@@ -80,7 +80,7 @@ done
 "$python" "$plot" table "$work"/host/*.json "$work"/gpu/*.json > "$work/table"
 [ "$(wc -l < "$work/table")" = 4 ] || fail "the table does not have two rows: $(cat "$work/table")"
 number='[0-9]+\.[0-9]{2}'
-grep -Eq "^\| small grid \| \`--grid=6x5x4 --stencil=7pt\` \| $number [a-z]+; $number [a-z0-9_]+ \| $number cds; $number [a-z0-9_]+ \| ($number|–), $number \|$" \
+grep -Eq "^\| small grid \| \`--grid=6x5x4 --stencil=7pt\` \| $number [a-z]+ \| $number [a-z0-9_]+ \| $number cds \| $number [a-z0-9_]+ \| ($number|–) \| $number \|$" \
   "$work/table" || fail "a row of the table: $(cat "$work/table")"
 if "$python" "$plot" table "$work"/host/*.json "$work/host/small_grid.json" 2> "$work/err"; then fail "a file is there twice"; fi
 grep -q 'a second time' "$work/err" || fail "a second file of a matrix: $(cat "$work/err")"

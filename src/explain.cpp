@@ -131,7 +131,7 @@ class Explanation {
     else
       m_out << ", " << fixed(1e-9 * m_selection.read_bandwidth, 0) << " GB/s"
             << (m_selection.assumes_bandwidth
-                    ? " as assumed for all hosts: milliseconds are rough, speed-ups do not depend on it"
+                    ? " as assumed for all hosts: times, also of conversions, are rough; speed-ups do not depend on it"
                     : "")
             << ".\n";
   }

@@ -289,7 +289,8 @@ def overview(arguments):
                     continue
                 at = row - 0.4 + step * (which + 0.5)
                 place.barh(at, bar.speed_up, color=face, hatch=hatch, edgecolor="#222222", linewidth=0.7, height=0.9 * step)
-                words = f"{bar.speed_up:.2f} {bar.name.replace('cusparse_', '').replace(REFERENCE + '_', '')}"
+                name_of_kernel = bar.name.replace("cusparse_", "").replace(REFERENCE + "_", "")
+                words = f"{bar.speed_up:.2f} {'native crs' if name_of_kernel == 'crs' else name_of_kernel}"
                 place.annotate(words, (bar.speed_up, at), xytext=(3, 0), textcoords="offset points", va="center", fontsize=8,
                                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})
                 largest = max(largest, bar.speed_up)
@@ -315,29 +316,34 @@ def table(arguments):
     """The subcommand table: prints what the overview shows and what optimize() picked."""
     machines, labels, runs = grid_of_runs(arguments.file)
 
-    def cell(run):
-        if not run:
-            return "–"
-        best, auto = run.fastest(of_filigree), run.fastest(lambda name: name == "auto")
-        words = f"{best.speed_up:.2f} {best.name}"
-        if auto:
-            words += f"; {auto.speed_up:.2f} {run.picked}"
-        return words
+    def best(run):
+        bar = run.fastest(of_filigree)
+        return f"{bar.speed_up:.2f} {bar.name}"
 
-    def others(run):
-        best = run.fastest(of_filigree)
-        rivals = (run.fastest(of_kokkos_kernels), run.fastest(of_cusparse))
-        return ", ".join(f"{best.speed_up / rival.speed_up:.2f}" if rival else "–" for rival in rivals)
+    def pick(run):
+        auto = run.fastest(lambda name: name == "auto")
+        return f"{auto.speed_up:.2f} {run.picked}" if auto else "–"
 
-    compared = [name for name in machines
-                if any(run.fastest(of_cusparse) for (where, _), run in runs.items() if where == name)]
-    heads = ["matrix", "`filigree_spmv`"] + machines + [f"{name}, best of Kokkos Kernels, of cuSPARSE" for name in compared]
+    def against(belongs):
+        def text(run):
+            rival = run.fastest(belongs)
+            return f"{run.fastest(of_filigree).speed_up / rival.speed_up:.2f}" if rival else "–"
+        return text
+
+    # (title, machine, text of a run)
+    columns = []
+    for name in machines:
+        columns += [(f"{name}: best", name, best), ("pick", name, pick)]
+        if any(run.fastest(of_cusparse) for (where, _), run in runs.items() if where == name):
+            columns += [("best / best of Kokkos Kernels", name, against(of_kokkos_kernels)),
+                        ("best / best of cuSPARSE", name, against(of_cusparse))]
+    heads = ["matrix", "`filigree_spmv`"] + [title for title, _, _ in columns]
     print("| " + " | ".join(heads) + " |")
     print("|---" * len(heads) + "|")
     for label in labels:
         flags = next(run.context.get("flags", "") for (_, one), run in runs.items() if one == label)
-        cells = [label, f"`{flags}`"] + [cell(runs.get((name, label))) for name in machines]
-        cells += [others(runs[name, label]) if (name, label) in runs else "–" for name in compared]
+        cells = [label, f"`{flags}`"]
+        cells += [text(runs[name, label]) if (name, label) in runs else "–" for _, name, text in columns]
         print("| " + " | ".join(cells) + " |")
     return []
 
@@ -363,9 +369,9 @@ def main():
     command.set_defaults(run=overview)
     command = commands.add_parser("table", help="the figures of the overview as a table in Markdown",
                                   description="Prints for each matrix and machine: speed and name of the fastest format, and "
-                                  "of the format that optimize() picked, relative to Kokkos Kernels' CRS. The last column "
-                                  "has the speed of the fastest format relative to the fastest kernels of Kokkos Kernels "
-                                  "and of cuSPARSE.")
+                                  "of the format that optimize() picked, relative to Kokkos Kernels' CRS. On a GPU "
+                                  "two columns have the speed of the fastest format relative to the fastest kernels of "
+                                  "Kokkos Kernels and of cuSPARSE.")
     command.add_argument("file", nargs="+", help="JSON of filigree_spmv")
     command.set_defaults(run=table)
     arguments = parser.parse_args()
