@@ -60,6 +60,7 @@ void spmv_with_handle(const ExecutionSpace& exec, [[maybe_unused]] const Handle&
   using x_type = typename XView::non_const_value_type;
   using y_type = typename YView::non_const_value_type;
   using accumulator_type = wider_t<typename MatrixTraits<Matrix>::value_type, x_type, y_type>;
+  static_assert(!std::is_integral_v<y_type>, "Filigree::spmv: the values of y must not be integers.");
   static_assert(
       is_complex_v<y_type> || !(is_complex_v<accumulator_type> || is_complex_v<Alpha> || is_complex_v<Beta>),
       "Filigree::spmv: y must be complex if A, x, alpha or beta is.");

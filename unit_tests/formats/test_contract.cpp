@@ -78,6 +78,9 @@ TYPED_TEST(Contract, TakesModesAsStringsLettersOrEnumerators) {
     const auto expected = reference_product(all_modes[i], 1.5, host, x, 1.0, ones);
     EXPECT_TRUE(agrees(host_vectors(y), expected));
     EXPECT_TRUE(agrees(host_vectors(y_of_letter), expected));
+    const auto y_of_string = device_view<Kokkos::View<double*, Device>>(ones);
+    Filigree::spmv(std::string(texts[i]), 1.5, A, x_view, 1.0, y_of_string);
+    EXPECT_TRUE(agrees(host_vectors(y_of_string), expected));
   }
   const auto y = device_view<Kokkos::View<double*, Device>>(ones);
   for (const char* text : {"X", "", "n", "NT", "N ", static_cast<const char*>(nullptr)})
@@ -88,6 +91,17 @@ TYPED_TEST(Contract, TakesModesAsStringsLettersOrEnumerators) {
   EXPECT_TRUE(holds(refusal([&]() { Filigree::spmv('n', 1.5, A, x_view, 0.0, y); }),
                     {"Filigree::spmv", "mode is \"n\""}));
   EXPECT_EQ(host_vectors(y).data, ones.data);
+}
+
+TEST(MatrixBase, HasTheMemberTypesThatTemplatesUse) {
+  using Sell = Filigree::SellMatrix<double, int, Device, void, std::size_t>;
+  static_assert(std::is_same_v<Sell::const_value_type, const double> &&
+                std::is_same_v<Sell::non_const_value_type, double> &&
+                std::is_same_v<Sell::non_const_ordinal_type, int> &&
+                std::is_same_v<Sell::non_const_size_type, std::size_t>);
+  const auto A = Filigree::convert<Filigree::SellMatrix>(device_crs(scattered<double>(6, 4, 2)));
+  EXPECT_EQ(A.numPointRows(), 6);
+  EXPECT_EQ(A.numPointCols(), 4);
 }
 
 }  // namespace FiligreeTest

@@ -16,6 +16,10 @@ const ProductNames& product_names(const Matrix& A);
 /// It has the template parameters of KokkosSparse::CrsMatrix.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits, class SizeType>
 class MatrixBase {
+  static_assert(Kokkos::is_device<Device>::value,
+                "Filigree: the third template parameter of a matrix must be a Kokkos::Device, as "
+                "ExecutionSpace::device_type is.");
+
  public:
   using value_type = Scalar;                                 ///< type of a value
   using ordinal_type = Ordinal;                              ///< type of a row or column index
@@ -24,6 +28,12 @@ class MatrixBase {
   using execution_space = typename Device::execution_space;  ///< default for products
   using memory_space = typename Device::memory_space;        ///< where the Views lie
   using device_type = Kokkos::Device<execution_space, memory_space>;  ///< both together
+
+  // As in KokkosSparse::CrsMatrix, for templates that take both.
+  using const_value_type = const Scalar;                        ///< value_type, but const
+  using non_const_value_type = std::remove_const_t<Scalar>;     ///< value_type, never const
+  using non_const_ordinal_type = std::remove_const_t<Ordinal>;  ///< ordinal_type, never const
+  using non_const_size_type = std::remove_const_t<SizeType>;    ///< size_type, never const
 
   /// The View type of values.
   using values_type = Kokkos::View<Scalar*, device_type, MemoryTraits>;
@@ -34,6 +44,10 @@ class MatrixBase {
   KOKKOS_INLINE_FUNCTION Ordinal numRows() const { return m_num_rows; }
   /// The number of columns.
   KOKKOS_INLINE_FUNCTION Ordinal numCols() const { return m_num_cols; }
+  /// numRows() and numCols(), by the names that KokkosSparse::BsrMatrix has for them.
+  KOKKOS_INLINE_FUNCTION Ordinal numPointRows() const { return m_num_rows; }
+  /// See numPointRows().
+  KOKKOS_INLINE_FUNCTION Ordinal numPointCols() const { return m_num_cols; }
   /// The number of entries of the CRS matrix, triplets or grid from which the matrix was built, including
   /// duplicates and explicit zeros.
   KOKKOS_INLINE_FUNCTION SizeType nnz() const { return m_nnz; }

@@ -17,7 +17,7 @@ enum class Mode : char {
 };
 
 /// The mode argument of spmv: a Mode, or one of the letters N, T, C and H, as a string as in
-/// KokkosSparse::spmv or as a char. Any other string or char throws std::invalid_argument.
+/// KokkosSparse::spmv, or as a std::string or a char. Any other string or char throws std::invalid_argument.
 class ModeArgument {
  public:
   /// Throws std::invalid_argument if `mode` is no enumerator.
@@ -26,6 +26,8 @@ class ModeArgument {
   ModeArgument(char letter) : m_mode(checked(std::string(1, letter))) {}
   /// Throws std::invalid_argument unless `text` is "N", "T", "C" or "H".
   ModeArgument(const char* text) : m_mode(checked(text == nullptr ? "" : text)) {}
+  /// Throws std::invalid_argument unless `text` is "N", "T", "C" or "H".
+  ModeArgument(const std::string& text) : m_mode(checked(text)) {}
 
   /// The mode.
   operator Mode() const { return m_mode; }
