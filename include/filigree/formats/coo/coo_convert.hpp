@@ -151,9 +151,6 @@ void check_triplets(const char* function, Ordinal row_count, Ordinal column_coun
                     const ColumnView& columns, const ValueView& values) {
   static_assert(std::is_same<Ordinal, typename ColumnView::non_const_value_type>::value,
                 "Filigree::make_coo, Filigree::wrap_coo: rows and columns must have the same integer type.");
-  static_assert(
-      std::is_signed<Ordinal>::value,
-      "Filigree::make_coo, Filigree::wrap_coo: the integer type of rows and columns must be signed.");
   static_assert(static_cast<int>(RowView::rank) == 1 && static_cast<int>(ColumnView::rank) == 1 &&
                     static_cast<int>(ValueView::rank) == 1,
                 "Filigree::make_coo, Filigree::wrap_coo: rows, columns and values must be Views of rank 1.");

@@ -40,7 +40,8 @@ template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, 
 class CooMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType> {
   using base_type = MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeType>;
 
-  static_assert(std::is_signed<Ordinal>::value, "Filigree::CooMatrix: Ordinal must be signed.");
+  static_assert(std::is_signed<Ordinal>::value,
+                "Filigree::CooMatrix: Ordinal, the type of row and column indices, must be signed.");
 
  public:
   using typename base_type::device_type;
