@@ -130,9 +130,9 @@ class Explanation {
       m_out << ". The byte model is not fitted to this device. All formats were timed instead.\n";
     else
       m_out << ", " << fixed(1e-9 * m_selection.read_bandwidth, 0) << " GB/s"
-            << (m_selection.assumes_bandwidth
-                    ? " as assumed for all hosts: times, also of conversions, are rough; speed-ups do not depend on it"
-                    : "")
+            << (m_selection.assumes_bandwidth ? " as assumed for all hosts: times, also of conversions, are "
+                                                "rough; speed-ups do not depend on it"
+                                              : "")
             << ".\n";
   }
 

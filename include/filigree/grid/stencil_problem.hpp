@@ -25,8 +25,7 @@ namespace Filigree {
 ///
 /// The constructor counts the entries on the host. Its time is proportional to the points, multiplied by the
 /// cells whose neighbourhoods differ (those within the reach of the stencil from a boundary, and one more,
-/// along each axis). The matrix is assembled on the device. CRS and CDS
-/// hold the same entries.
+/// along each axis). The matrix is assembled on the device. CRS and CDS hold the same entries.
 ///
 /// @tparam Coefficients a device functor (cell, neighbour, i, j) that returns the value in row i of `cell`
 ///         and column j of `neighbour`. `neighbour` is the number of a cell of the grid. If

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
-
 #include "filigree/conversion/row_copy.hpp"
 #include "filigree/core/allocate_view.hpp"
-#include "filigree/core/binary_search.hpp"
 #include "filigree/formats/crs/crs_matrix.hpp"
 
 namespace Filigree::Impl {
@@ -45,23 +42,17 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CrsOptio
 }
 
 /// Finds the first row in which the row maps or the columns of a and b differ, as the minimum of a reduction.
-/// Call i compares row i and entry i, so that a long row does not take longer than short ones. Both matrices
-/// have as many rows and entries.
 template <class ExecutionSpace, class ViewsA, class ViewsB>
-struct CompareCrs {
+struct CompareCrsRow {
   using execution_space = ExecutionSpace;
   ViewsA a;
   ViewsB b;
-  std::int64_t rows;
-  std::int64_t nnz;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i, std::int64_t& first_bad) const {
-    if (i < rows && (a.begin(i) != b.begin(i) || a.end(i) != b.end(i)) && i < first_bad) first_bad = i;
-    if (i < nnz && a.entries[i] != b.entries[i]) {
-      const std::int64_t row =
-          first_where(std::int64_t(0), rows, [&](std::int64_t r) { return a.end(r) > i; });
-      if (row < first_bad) first_bad = row;
-    }
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t row, std::int64_t& first_bad) const {
+    bool same = a.begin(row) == b.begin(row) && a.end(row) == b.end(row);
+    for (std::int64_t i = a.begin(row); same && i < a.end(row); ++i)
+      same = a.entries[i] == b.entries[i];
+    if (!same && row < first_bad) first_bad = row;
   }
 };
 
@@ -72,11 +63,9 @@ std::int64_t first_different_row(const ExecutionSpace& exec, const KokkosSparse:
   using ViewsA = crs_views_t<KokkosSparse::CrsMatrix<S, O, D, M, Z>>;
   using ViewsB = crs_views_t<Crs>;
   std::int64_t row = std::numeric_limits<std::int64_t>::max();
-  const std::int64_t rows = static_cast<std::int64_t>(A.numRows());
-  const std::int64_t nnz = static_cast<std::int64_t>(A.nnz());
-  Kokkos::parallel_reduce(label("compare_pattern", "crs"), row_range<void>(exec, std::max(rows, nnz)),
-                          CompareCrs<ExecutionSpace, ViewsA, ViewsB>{ViewsA(A), ViewsB(crs), rows, nnz},
-                          Kokkos::Min<std::int64_t>(row));
+  Kokkos::parallel_reduce(
+      label("compare_pattern", "crs"), row_range<void>(exec, static_cast<std::int64_t>(A.numRows())),
+      CompareCrsRow<ExecutionSpace, ViewsA, ViewsB>{ViewsA(A), ViewsB(crs)}, Kokkos::Min<std::int64_t>(row));
   exec.fence();
   return row;
 }
