@@ -6,346 +6,17 @@
     perf/plots/plot.py bars grid.json --out=grid        # writes grid.png and grid.svg
     perf/plots/plot.py overview host/*.json h200/*.json --out=overview
     perf/plots/plot.py table host/*.json h200/*.json    # prints a table in Markdown
+    perf/plots/plot.py dof dof.json --out=dof           # writes dof_speed.png and more
 
 The pictures have a white background of their own, so that they can be read on light and on dark pages. Their
 colours differ in brightness, so that they can be told apart in print without colours.
 """
 import argparse
-import json
-import pathlib
 import sys
-import textwrap
-from dataclasses import dataclass, field
 
-REFERENCE = "kokkos_kernels"
-NEEDED_CONTEXT = ("problem", "scalar", "rows", "entries", "device", "backend", "host_threads", "read_bandwidth_GBps",
-                  "filigree_version", "kokkos_version", "kokkos_kernels_version", "compiler", "date")
-
-
-class PlotError(Exception):
-    """A message for the user."""
-
-
-@dataclass
-class Bar:
-    """A format that was measured."""
-    name: str
-    speed_up: float  # over Kokkos Kernels' CRS
-    lower_quartile: float
-    upper_quartile: float
-    milliseconds: float
-
-    @property
-    def is_peer(self):
-        return self.name.startswith(("cusparse_", REFERENCE + "_"))
-
-
-@dataclass
-class Run:
-    """What one JSON file of filigree_spmv says."""
-    context: dict
-    noise: float
-    bars: list = field(default_factory=list)     # the fastest first
-    refused: list = field(default_factory=list)  # names
-    label: str = ""   # the name of the file in words
-    picked: str = ""  # the format that optimize() picked, if it was measured
-
-    def fastest(self, belongs):
-        """The fastest bar whose name belongs, or None."""
-        return next((bar for bar in self.bars if belongs(bar.name)), None)
-
-
-def read_run(path):
-    """Reads a file that filigree_spmv wrote with --benchmark_out=FILE."""
-    how = "write it with filigree_spmv --benchmark_out=FILE --benchmark_out_format=json"
-    try:
-        content = json.loads(pathlib.Path(path).read_text())
-        context, benchmarks = content["context"], content["benchmarks"]
-    except OSError as error:
-        raise PlotError(f"{path} cannot be read: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError) as error:
-        raise PlotError(f"{path} is not a JSON file of Google Benchmark; {how}") from error
-    missing = [key for key in NEEDED_CONTEXT if key not in context]
-    if missing:
-        raise PlotError(f"{path} does not say its {missing[0]}; {how}")
-    context["device"] = context["device"].replace("(R)", "").replace("(TM)", "")
-    run = Run(context, 0.0, label=pathlib.Path(path).stem.replace("_", " "))
-    bars = {}
-    for one in benchmarks:
-        parts = one["name"].split("/")
-        if one.get("run_type") == "aggregate" or parts[0] != "spmv" or len(parts) < 4:
-            continue
-        if one.get("error_occurred") or one.get("skipped"):
-            run.refused.append(parts[1])
-            continue
-        try:
-            bars[parts[1]] = Bar(parts[1], one["speedup_vs_kokkos_kernels"], one["speedup_lower_quartile"],
-                                 one["speedup_upper_quartile"], one["median_ms"])
-            run.noise = one["noise"]
-            run.picked = one.get("label", run.picked)
-        except KeyError as error:
-            raise PlotError(f"{path} has no {error.args[0]} of {parts[1]}; {how}") from error
-    if not bars:
-        raise PlotError(f"{path} has no times of products; {how}")
-    run.bars = sorted(bars.values(), key=lambda bar: -bar.speed_up)
-    return run
-
-
-def count(text):
-    """A large number in words, as in "1.05 million"."""
-    number = float(text)
-    for size, word in ((1e9, "billion"), (1e6, "million")):
-        if number >= size:
-            return f"{number / size:.3g} {word}"
-    return f"{number:.0f}"
-
-
-def duration(milliseconds):
-    return f"{1e3 * milliseconds:.3g} µs" if milliseconds < 0.01 else f"{milliseconds:.3g} ms"
-
-
-def title(run):
-    context = run.context
-    return (f"{context['problem']}, {context['scalar']}\n"
-            f"{count(context['rows'])} rows, {count(context['entries'])} entries")
-
-
-def caption(run):
-    """Device, versions and date. Runs on one machine have the same caption."""
-    context = run.context
-    threads = context["host_threads"]
-    device = context["device"]
-    if context["backend"] != "Cuda":
-        device += f", {threads} thread" + ("" if threads == "1" else "s")
-    versions = (f"Filigree {context['filigree_version']}, Kokkos {context['kokkos_version']}, "
-                f"Kokkos Kernels {context['kokkos_kernels_version']}, {context['compiler']}")
-    if "cuda_version" in context:
-        versions += f", CUDA {context['cuda_version']}"
-    return f"{device} ({context['backend']} backend). {versions}. {context['date'][:10]}."
-
-
-def load_matplotlib():
-    try:
-        import matplotlib
-        matplotlib.use("Agg")
-        import matplotlib.pyplot
-    except ImportError as error:
-        raise PlotError(f"{error}; install matplotlib (Debian: apt install python3-matplotlib)") from error
-    # The same data gives the same files.
-    matplotlib.rcParams.update({"svg.hashsalt": "filigree", "font.size": 10, "hatch.linewidth": 0.6,
-                                "axes.spines.top": False, "axes.spines.right": False, "figure.facecolor": "white"})
-    return matplotlib.pyplot
-
-
-def save(figure, prefix):
-    """Writes PREFIX.png and PREFIX.svg and returns their paths."""
-    written = [f"{prefix}.png", f"{prefix}.svg"]
-    figure.savefig(written[0], dpi=144, metadata={"Software": None})
-    figure.savefig(written[1], metadata={"Date": None})
-    return written
-
-
-# Face colour and hatch of a bar.
-STYLES = {"faster": ("#1f4e8c", ""), "not faster": ("#a9bdd4", ""), "Kokkos Kernels' CRS": ("#ffffff", ""),
-          "other library": ("#f2c879", "///")}
-
-
-def style(run, bar):
-    """The name of the style of a bar. A format is faster if its gain is more than the noise."""
-    if bar.name == REFERENCE:
-        return "Kokkos Kernels' CRS"
-    if bar.is_peer:
-        return "other library"
-    return "faster" if bar.speed_up > 1 + run.noise else "not faster"
-
-
-def draw_bars(axes, run):
-    """Horizontal bars, the fastest at the top. Refused formats follow without a bar."""
-    from matplotlib.transforms import blended_transform_factory
-    beside = blended_transform_factory(axes.transAxes, axes.transData)
-    for row, bar in enumerate(run.bars):
-        face, hatch = STYLES[style(run, bar)]
-        axes.barh(row, bar.speed_up, color=face, hatch=hatch, edgecolor="#222222", linewidth=0.7, height=0.72)
-        axes.plot([bar.lower_quartile, bar.upper_quartile], [row, row], color="#222222", linewidth=3, zorder=3,
-                  solid_capstyle="butt")
-        axes.plot([bar.lower_quartile, bar.upper_quartile], [row, row], color="#ffffff", linewidth=1.4, zorder=4,
-                  solid_capstyle="butt")
-        axes.text(1.02, row, f"{bar.speed_up:.2f}", transform=beside, va="center", fontsize=9, fontweight="bold")
-        axes.text(1.11, row, duration(bar.milliseconds), transform=beside, va="center", fontsize=9, color="#444444")
-    for row in range(len(run.bars), len(run.bars) + len(run.refused)):
-        axes.text(1.02, row, "refused", transform=beside, va="center", fontsize=9, color="#555555", style="italic")
-    names = [bar.name for bar in run.bars] + run.refused
-    axes.set_yticks(range(len(names)), names)
-    axes.tick_params(axis="y", length=0)
-    axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.set_xlim(0, 1.03 * max([1 + run.noise] + [max(bar.speed_up, bar.upper_quartile) for bar in run.bars]))
-    axes.axvspan(1 - run.noise, 1 + run.noise, color="#bbbbbb", alpha=0.5, zorder=0, linewidth=0)
-    axes.axvline(1, color="#222222", linewidth=1, linestyle=(0, (4, 3)), zorder=0)
-    axes.set_title(title(run), loc="left", fontsize=10.5)
-    axes.set_xlabel("speed relative to Kokkos Kernels' CRS (1 = as fast, higher is better)")
-
-
-def bars(arguments):
-    """The subcommand bars: returns the paths that it wrote."""
-    runs = [read_run(path) for path in arguments.file]
-    plt = load_matplotlib()
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-    columns = min(len(runs), 2)
-    rows = (len(runs) + columns - 1) // columns
-    most = max(len(run.bars) + len(run.refused) for run in runs)
-    captions = list(dict.fromkeys(caption(run) for run in runs))
-    text = "\n".join(textwrap.fill(line, 92 * columns) for line in captions)
-    # Heights in inches: the title, the diagrams, the legend and the caption.
-    above, below = 0.3, 0.55 + 0.18 * text.count("\n")
-    height = above + rows * (0.29 * most + 1.25) + below
-    figure, axes = plt.subplots(rows, columns, figsize=(6.6 * columns, height), squeeze=False)
-    for place, run in zip(axes.flat, runs):
-        draw_bars(place, run)
-    for place in axes.flat[len(runs):]:
-        place.set_visible(False)
-    figure.tight_layout(rect=(0, below / height, 1, 1 - above / height), w_pad=2.5)
-    noise = ", ".join(dict.fromkeys(f"{100 * run.noise:.1f} %" for run in runs))
-    used = {style(run, bar) for run in runs for bar in run.bars}
-    legend = [Patch(facecolor=face, hatch=hatch, edgecolor="#222222", linewidth=0.7, label=name)
-              for name, (face, hatch) in STYLES.items() if name in used]
-    legend += [
-        Line2D([], [], color="#222222", linewidth=3, label="quartiles"),
-        Patch(facecolor="#bbbbbb", alpha=0.5, label=f"noise ({noise})")]
-    figure.legend(handles=legend, loc="lower left", ncol=len(legend), frameon=False, fontsize=8.5, columnspacing=1.2,
-                  handletextpad=0.5, bbox_to_anchor=(0, (below - 0.32) / height))
-    figure.text(0.01, 0.07 / height, text, fontsize=8.5, color="#444444", va="bottom")
-    figure.text(0.01, 1 - 0.1 / height, arguments.title, fontsize=12, fontweight="bold", va="top")
-    return save(figure, arguments.out)
-
-
-# Whose products the overview compares. The classes crs and bsr and their kernels are those of Kokkos Kernels.
-def of_cusparse(name):
-    return name.startswith("cusparse_")
-
-
-def of_kokkos_kernels(name):
-    return name in ("crs", "bsr") or name.startswith(REFERENCE)
-
-
-def of_filigree(name):
-    return name != "auto" and not of_cusparse(name) and not of_kokkos_kernels(name)
-
-
-def machine(run):
-    """One core, several or a GPU: the title of a column."""
-    context = run.context
-    if context["backend"] in ("Cuda", "HIP"):
-        return context["device"]
-    threads = int(context["host_threads"])
-    return f"{context['device']}, " + ("one thread" if threads == 1 else f"{threads} threads")
-
-
-def grid_of_runs(paths):
-    """(machines, labels, runs): runs[machine, label]. The matrices that gain most on the last machine come first."""
-    runs = {}
-    for path in paths:
-        run = read_run(path)
-        if (machine(run), run.label) in runs:
-            raise PlotError(f"{path} measures {run.label} on {machine(run)} a second time")
-        if not run.fastest(of_filigree):
-            raise PlotError(f"{path} has no time of a format of Filigree")
-        runs[machine(run), run.label] = run
-    machines = list(dict.fromkeys(name for name, _ in runs))
-    labels = list(dict.fromkeys(label for _, label in runs))
-    flags = {}
-    for (_, label), run in runs.items():
-        if flags.setdefault(label, run.context.get("flags")) != run.context.get("flags"):
-            raise PlotError(f"the files of {label} have different flags: {flags[label]}, {run.context.get('flags')}")
-
-    def gain(label):
-        run = runs.get((machines[-1], label))
-        return run.fastest(of_filigree).speed_up if run else 0.0
-    return machines, sorted(labels, key=lambda label: -gain(label)), runs
-
-
-def overview(arguments):
-    """The subcommand overview: returns the paths that it wrote."""
-    machines, labels, runs = grid_of_runs(arguments.file)
-    plt = load_matplotlib()
-    from matplotlib.patches import Patch
-    kinds = (("best format of Filigree", of_filigree, "#1f4e8c", ""),
-             ("best other kernel of Kokkos Kernels", lambda name: name != REFERENCE and of_kokkos_kernels(name), "#ffffff", ""),
-             ("best kernel of cuSPARSE", of_cusparse, "#f2c879", "///"))
-    kinds = [kind for kind in kinds if any(run.fastest(kind[1]) for run in runs.values())]
-    step = 0.8 / len(kinds)
-    captions = list(dict.fromkeys(caption(run) for run in runs.values()))
-    text = "\n".join(textwrap.fill(line, 46 * len(machines) + 40) for line in captions)
-    above, below = 0.3, 0.8 + 0.17 * text.count("\n")
-    height = above + (0.22 * len(kinds) + 0.12) * len(labels) + 0.8 + below
-    figure, axes = plt.subplots(1, len(machines), figsize=(2.6 + 3.4 * len(machines), height), squeeze=False, sharey=True)
-    for place, name in zip(axes.flat, machines):
-        largest = 1.0
-        for row, label in enumerate(labels):
-            run = runs.get((name, label))
-            for which, (_, belongs, face, hatch) in enumerate(kinds):
-                bar = run and run.fastest(belongs)
-                if not bar:
-                    continue
-                at = row - 0.4 + step * (which + 0.5)
-                place.barh(at, bar.speed_up, color=face, hatch=hatch, edgecolor="#222222", linewidth=0.7, height=0.9 * step)
-                name_of_kernel = bar.name.replace("cusparse_", "").replace(REFERENCE + "_", "")
-                words = f"{bar.speed_up:.2f} {'native crs' if name_of_kernel == 'crs' else name_of_kernel}"
-                place.annotate(words, (bar.speed_up, at), xytext=(3, 0), textcoords="offset points", va="center", fontsize=8,
-                               bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})
-                largest = max(largest, bar.speed_up)
-        place.axvline(1, color="#222222", linewidth=1, linestyle=(0, (4, 3)))
-        # The texts beside the bars need about half as much space as the longest bar.
-        place.set_xlim(0, 1.55 * largest)
-        place.set_title(name, loc="left", fontsize=10.5)
-        place.tick_params(axis="y", length=0)
-    axes.flat[0].set_yticks(range(len(labels)), labels)
-    axes.flat[0].set_ylim(len(labels) - 0.5, -0.5)
-    figure.supxlabel("speed relative to Kokkos Kernels' CRS (dashed line, higher is better)", fontsize=10,
-                     y=(below - 0.14) / height)
-    figure.tight_layout(rect=(0, (below - 0.2) / height, 1, 1 - above / height), w_pad=1.5)
-    figure.legend(handles=[Patch(facecolor=face, hatch=hatch, edgecolor="#222222", linewidth=0.7, label=name)
-                           for name, _, face, hatch in kinds],
-                  loc="lower left", ncol=len(kinds), frameon=False, fontsize=9, bbox_to_anchor=(0, (below - 0.55) / height))
-    figure.text(0.01, 0.07 / height, text, fontsize=8.5, color="#444444", va="bottom")
-    figure.text(0.01, 1 - 0.1 / height, arguments.title, fontsize=12, fontweight="bold", va="top")
-    return save(figure, arguments.out)
-
-
-def table(arguments):
-    """The subcommand table: prints what the overview shows and what optimize() picked."""
-    machines, labels, runs = grid_of_runs(arguments.file)
-
-    def best(run):
-        bar = run.fastest(of_filigree)
-        return f"{bar.speed_up:.2f} {bar.name}"
-
-    def pick(run):
-        auto = run.fastest(lambda name: name == "auto")
-        return f"{auto.speed_up:.2f} {run.picked}" if auto else "–"
-
-    def against(belongs):
-        def text(run):
-            rival = run.fastest(belongs)
-            return f"{run.fastest(of_filigree).speed_up / rival.speed_up:.2f}" if rival else "–"
-        return text
-
-    # (title, machine, text of a run)
-    columns = []
-    for name in machines:
-        columns += [(f"{name}: best", name, best), ("pick", name, pick)]
-        if any(run.fastest(of_cusparse) for (where, _), run in runs.items() if where == name):
-            columns += [("best / best of Kokkos Kernels", name, against(of_kokkos_kernels)),
-                        ("best / best of cuSPARSE", name, against(of_cusparse))]
-    heads = ["matrix", "`filigree_spmv`"] + [title for title, _, _ in columns]
-    print("| " + " | ".join(heads) + " |")
-    print("|---" * len(heads) + "|")
-    for label in labels:
-        flags = next(run.context.get("flags", "") for (_, one), run in runs.items() if one == label)
-        cells = [label, f"`{flags}`"]
-        cells += [text(runs[name, label]) if (name, label) in runs else "–" for _, name, text in columns]
-        print("| " + " | ".join(cells) + " |")
-    return []
+import formats
+import papers
+from drawing import PlotError
 
 
 def main():
@@ -358,7 +29,7 @@ def main():
     command.add_argument("file", nargs="+", help="JSON that filigree_spmv wrote with --benchmark_out=FILE")
     command.add_argument("--out", required=True, metavar="PREFIX", help="writes PREFIX.png and PREFIX.svg")
     command.add_argument("--title", default="y = A*x in each format", help="default: %(default)s")
-    command.set_defaults(run=bars)
+    command.set_defaults(run=formats.bars)
     command = commands.add_parser("overview", help="best format for several matrices, on one or more machines",
                                   description="Draws one diagram per machine: for each matrix the speed of the fastest "
                                   "formats relative to Kokkos Kernels' CRS. A file is named after its matrix: "
@@ -366,14 +37,33 @@ def main():
     command.add_argument("file", nargs="+", help="JSON of filigree_spmv; the machines are drawn in the order of their files")
     command.add_argument("--out", required=True, metavar="PREFIX", help="writes PREFIX.png and PREFIX.svg")
     command.add_argument("--title", default="Speed of y = A*x", help="default: %(default)s")
-    command.set_defaults(run=overview)
+    command.set_defaults(run=formats.overview)
     command = commands.add_parser("table", help="the figures of the overview as a table in Markdown",
                                   description="Prints for each matrix and machine: speed and name of the fastest format, and "
                                   "of the format that optimize() picked, relative to Kokkos Kernels' CRS. On a GPU "
                                   "two columns have the speed of the fastest format relative to the fastest kernels of "
                                   "Kokkos Kernels and of cuSPARSE.")
     command.add_argument("file", nargs="+", help="JSON of filigree_spmv")
-    command.set_defaults(run=table)
+    command.set_defaults(run=formats.table)
+    for name, function, programs, text in (
+            ("dof", papers.dof, "filigree_dof", "speed, bandwidth and storage over the unknowns per cell"),
+            ("hybrid", papers.hybrid, "filigree_hybrid", "HEC next to HYB, ELL and CRS, and in conjugate gradients"),
+            ("ellpack", papers.ellpack, "filigree_ellpack", "launches and models of ELLR-T, next to other kernels"),
+            ("solver", papers.solver, "filigree_solver", "time to solution with each format, and break-even")):
+        command = commands.add_parser(name, help=text, description=f"Draws the measurements of {programs}: {text}.")
+        command.add_argument("file", help=f"JSON that {programs} wrote with --out=FILE")
+        command.add_argument("--out", required=True, metavar="PREFIX", help="writes PREFIX_*.png and PREFIX_*.svg")
+        command.set_defaults(run=function)
+    command = commands.add_parser("prediction", help="predicted over measured times of the byte model",
+                                  description="Draws predicted over measured times of all formats and matrices.")
+    command.add_argument("file", help="JSON that filigree_select wrote with --out=FILE")
+    command.add_argument("--out", required=True, metavar="PREFIX", help="writes PREFIX.png and PREFIX.svg")
+    command.set_defaults(run=papers.prediction)
+    command = commands.add_parser("roofline", help="speed over operations per byte, of any programs",
+                                  description="Draws all products of the files, which must come from one machine.")
+    command.add_argument("file", nargs="+", help="JSON of filigree_spmv, _dof, _hybrid, _ellpack or _solver")
+    command.add_argument("--out", required=True, metavar="PREFIX", help="writes PREFIX.png and PREFIX.svg")
+    command.set_defaults(run=papers.roofline)
     arguments = parser.parse_args()
     try:
         for path in arguments.run(arguments):

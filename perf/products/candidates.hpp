@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "products/problem.hpp"
@@ -25,6 +26,9 @@ struct Candidate {
   double refill_seconds = 0;      ///< median of a refill without the check of the pattern
   std::string picked;             ///< name of the format that optimize() picked, only for "auto"
   double predicted_seconds = 0;   ///< prediction of the byte model for that format
+  /// Figures of the converted matrix that only some formats have, by name: "ell_width" and "excess_share" of
+  /// HYB and HEC, that is the entries beyond the ELL part divided by all entries.
+  std::vector<std::pair<std::string, double>> facts;
 };
 
 /// Selects candidates and what to do with them.

@@ -38,6 +38,27 @@ void check_candidate(SpmvProblem<Scalar>& problem, Candidate& candidate, bool ch
   candidate.max_rel_error = problem.check(candidate.name);
 }
 
+template <class Part, class Whole>
+double share(Part part, Whole whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+/// The facts of a converted matrix, see Candidate.
+template <class Matrix>
+std::vector<std::pair<std::string, double>> facts_of(const Matrix&) {
+  return {};
+}
+template <class Scalar, class Ordinal, class Device, class Traits, class SizeType>
+std::vector<std::pair<std::string, double>> facts_of(
+    const Filigree::HybMatrix<Scalar, Ordinal, Device, Traits, SizeType>& A) {
+  return {{"ell_width", A.width()}, {"excess_share", share(A.coo.nnz(), A.nnz())}};
+}
+template <class Scalar, class Ordinal, class Device, class Traits, class SizeType>
+std::vector<std::pair<std::string, double>> facts_of(
+    const Filigree::HecMatrix<Scalar, Ordinal, Device, Traits, SizeType>& A) {
+  return {{"ell_width", A.width()}, {"excess_share", share(A.excess_values.extent(0), A.nnz())}};
+}
+
 /// Median seconds of a conversion. The previous matrix is freed first, outside the measured time.
 template <class ExecutionSpace, class Convert>
 double conversion_seconds(const Convert& convert) {
@@ -107,6 +128,7 @@ Candidate make_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, co
     Filigree::spmv("N", problem->one, A, problem->x, problem->zero, problem->y);
   };
   candidate.storage_bytes = static_cast<double>(Filigree::MatrixTraits<matrix_type>::storage_bytes(A));
+  candidate.facts = facts_of(A);
   check_candidate(*problem, candidate, wanted.check);
   return candidate;
 }

@@ -14,10 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "products/candidates.hpp"
-#include "support/command_line.hpp"
+#include "measure/session.hpp"
 #include "support/named_matrix.hpp"
-#include "support/read_bandwidth.hpp"
 
 namespace FiligreePerf {
 namespace {
@@ -30,7 +28,7 @@ using Execution = Problem::execution_space;
 /// takes most of their time.
 constexpr double least_bytes = 50e6;
 
-struct Options {
+struct Options : SessionOptions {
   std::vector<std::string> paths;
   bool generated = false;
   std::int64_t entries = 20000000;
@@ -42,7 +40,12 @@ std::vector<NamedMatrix<Crs>> matrices(const Options& options) {
   for (const std::string& path : options.paths)
     for (const std::filesystem::path& file : matrix_files(path))
       result.push_back(from_file<Crs>(file, options.entries));
-  if (options.generated) {
+  if (options.generated && options.quick) {
+    result.push_back({"small grid", 2, []() { return grid_matrix<Crs>({8, 3, 2}); }});
+    result.push_back({"small power law", 1, []() {
+                        return random_matrix<Crs>(1000, 1000, PowerLawRows{3.0, 500.0});
+                      }});
+  } else if (options.generated) {
     for (const GridCase& grid : double_grids())
       result.push_back({grid.name(), grid.dof, [=]() { return grid_matrix<Crs>(grid); }});
     for (const auto& matrix : regular_matrices<Crs>())
@@ -67,7 +70,7 @@ struct Results {
 };
 
 /// Measures a matrix, adds its results and prints its line of the table.
-void measure(const Options& options, const NamedMatrix<Crs>& matrix, Results& results) {
+void measure(Session& session, const Options& options, const NamedMatrix<Crs>& matrix, Results& results) {
   const Execution exec;
   const CacheFlush<Execution> flush(exec);
   const Crs crs = matrix.make();
@@ -90,7 +93,6 @@ void measure(const Options& options, const NamedMatrix<Crs>& matrix, Results& re
 
   Wanted wanted;
   wanted.time_conversions = false;
-  wanted.check = false;
   wanted.wants = [](const std::string&, bool) { return true; };
   struct Timed {
     std::string name;
@@ -102,7 +104,7 @@ void measure(const Options& options, const NamedMatrix<Crs>& matrix, Results& re
   double cusparse = std::numeric_limits<double>::infinity();
   for_each_candidate<double>(problem, wanted, [&](const Candidate& candidate) {
     if (!candidate.product) return;
-    const double seconds = median_cold_seconds(exec, flush, candidate.product);
+    const double seconds = median_cold_seconds(exec, flush, candidate.product, session.cold_runs());
     if (candidate.name.rfind("cusparse_csr", 0) == 0) cusparse = std::min(cusparse, seconds);
     if (!candidate.picked.empty())
       picked = {candidate.picked, seconds, candidate.storage_bytes};
@@ -118,6 +120,14 @@ void measure(const Options& options, const NamedMatrix<Crs>& matrix, Results& re
   results.fractions.push_back(fraction);
   results.selection.push_back(cost);
   if (std::isfinite(cusparse)) results.of_cusparse.push_back(cusparse / picked.seconds);
+  for (const Timed& one : timed)
+    session.add_measured(one.name, "double", matrix.name, one.seconds,
+                         {{"rows", crs.numRows()},
+                          {"entries", static_cast<double>(crs.nnz())},
+                          {"storage_MB", 1e-6 * one.bytes},
+                          {"median_ms", 1e3 * one.seconds},
+                          {"predicted_ms", 1e3 * predicted[one.name]},
+                          {"picked", one.name == picked.name ? 1.0 : 0.0}});
   for (const Timed& one : timed)
     if (one.bytes > least_bytes) results.predicted_over_measured.push_back(predicted[one.name] / one.seconds);
 
@@ -168,7 +178,7 @@ void report(Results results) {
             << std::endl;
 }
 
-int measure_all(const Options& options) {
+void measure_all(Session& session, const Options& options) {
   const auto all = matrices(options);
   std::cout << std::left << std::setw(24) << "matrix" << std::right << std::setw(9) << "rows" << std::setw(10)
             << "entries"
@@ -180,14 +190,14 @@ int measure_all(const Options& options) {
   Results results;
   for (const NamedMatrix<Crs>& matrix : all)
     try {
-      measure(options, matrix, results);
+      measure(session, options, matrix, results);
     } catch (const std::exception& refusal) {
       ++results.failures;
       std::cout << matrix.name << ": not measured: " << refusal.what() << std::endl;
+      session.add_refusal("all", "double", matrix.name, refusal.what());
     }
   if (results.fractions.empty()) throw std::runtime_error("none of the matrices could be measured.");
   report(results);
-  return 0;
 }
 
 }  // namespace
@@ -209,11 +219,12 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--all", options.all,
                "prints predicted and measured milliseconds and the size of every format");
-  app.footer(
+  const std::string columns =
       "Columns: \"of best\" and \"of cuSPARSE\", the speed of the picked format relative to the best format\n"
       "and to the best CSR product of cuSPARSE; \"selection\", the time of a selection in products of "
       "Kokkos\n"
-      "Kernels' CRS. Flags that begin with --kokkos go to Kokkos.");
-  return FiligreePerf::run_program(app, argc, argv,
-                                   [&](int&, char**) { return FiligreePerf::measure_all(options); });
+      "Kernels' CRS.\n";
+  return FiligreePerf::run_session(
+      app, argc, argv, options,
+      [&](FiligreePerf::Session& session) { FiligreePerf::measure_all(session, options); }, columns);
 }

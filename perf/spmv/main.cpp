@@ -7,21 +7,94 @@
 #include <iostream>
 #include <Kokkos_Core.hpp>
 
-#include "spmv/measure.hpp"
+#include "measure/measurement.hpp"
+#include "spmv/options.hpp"
+#include "support/read_bandwidth.hpp"
+#include "support/repeat.hpp"
 
+namespace FiligreePerf {
 namespace {
 
-void measure(const FiligreePerf::Options& options, bool is_console) {
+/// The matrix that the options describe.
+template <class Crs>
+Crs make_matrix(const Options& options) {
+  Progress progress("making the matrix " + options.problem());
+  const Crs crs = options.matrix.empty()
+                      ? Filigree::StencilProblem<>(options.grid.cells, options.grid.points(),
+                                                   options.grid.dof, options.grid.boundaries)
+                            .template crs<Crs>()
+                      : Filigree::read_matrix_market<Crs>(options.matrix);
+  Kokkos::fence();
+  if (options.repeat == 1) return crs;
+  const Crs larger = repeated(crs, options.repeat);
+  Kokkos::fence();
+  return larger;
+}
+
+/// Prints each benchmark that ran on one line, without counters, which the table shows.
+class Console : public benchmark::ConsoleReporter {
+ public:
+  Console() : ConsoleReporter(OO_None) {}
+  bool ReportContext(const Context& context) override {
+    name_field_width_ = context.name_field_width;
+    return true;
+  }
+  void ReportRuns(const std::vector<Run>& runs) override {
+    std::vector<Run> measured;
+    for (Run run : runs) {
+      if (run.iterations == 0) continue;  // refused
+      run.counters.clear();
+      measured.push_back(std::move(run));
+    }
+    if (!measured.empty()) ConsoleReporter::ReportRuns(measured);
+  }
+};
+
+/// Measures the problem that the options describe, and prints the report to `out`. is_console says that
+/// Google Benchmark writes text for people to stdout. Throws std::runtime_error if a product is wrong, and
+/// CLI::ValidationError for an unknown name in --format.
+template <class Scalar>
+void measure(const Options& options, bool is_console, std::ostream& out) {
+  using Problem = SpmvProblem<Scalar>;
+  const typename Problem::execution_space exec;
+  for (const std::string& name : options.formats)
+    check_word("--format", name, candidate_names<Scalar>());
+  const auto crs = make_matrix<typename Problem::crs_type>(options);
+  Report header;
+  header.machine = machine(exec);
+  header.problem = options.problem();
+  header.problem_flags = options.problem_flags();
+  header.scalar = options.scalar;
+  header.block_size = options.grid.dof;
+  {
+    Progress progress("measuring the read bandwidth");
+    header.read_bandwidth = read_bandwidth(exec);
+  }
+  Measurement<Scalar> measurement(crs, header);
+  for (const auto& [key, value] : measurement.header().context())
+    benchmark::AddCustomContext(key, value);
+  Wanted wanted;
+  wanted.wants = [&](const std::string& name, bool is_default) { return options.wants(name, is_default); };
+  measurement.register_benchmarks(wanted);
+  Console console;
+  if (is_console)
+    benchmark::RunSpecifiedBenchmarks(&console);
+  else
+    benchmark::RunSpecifiedBenchmarks();
+  if (measurement.has_samples()) measurement.report().print(out);
+}
+
+void measure(const Options& options, bool is_console) {
   // With --benchmark_format=json or csv, stdout belongs to Google Benchmark and the table goes to stderr.
   std::ostream& out = is_console ? std::cout : std::cerr;
-  if (options.scalar == "float") return FiligreePerf::measure<float>(options, is_console, out);
-  if (options.scalar == "double") return FiligreePerf::measure<double>(options, is_console, out);
-  if (options.scalar == "complex_float")
-    return FiligreePerf::measure<Kokkos::complex<float>>(options, is_console, out);
-  return FiligreePerf::measure<Kokkos::complex<double>>(options, is_console, out);
+  if (options.scalar == "float") return measure<float>(options, is_console, out);
+  if (options.scalar == "double") return measure<double>(options, is_console, out);
+  if (options.scalar == "complex_float") return measure<Kokkos::complex<float>>(options, is_console, out);
+  return measure<Kokkos::complex<double>>(options, is_console, out);
 }
 
 }  // namespace
+}  // namespace FiligreePerf
 
 int main(int argc, char** argv) {
   CLI::App app("Times y = A*x in every format, next to Kokkos Kernels' CRS.", "filigree_spmv");
@@ -46,7 +119,7 @@ int main(int argc, char** argv) {
     }
     benchmark::Initialize(&count, arguments);
     if (benchmark::ReportUnrecognizedArguments(count, arguments)) return 1;
-    measure(options, is_console);
+    FiligreePerf::measure(options, is_console);
     return 0;
   });
 }

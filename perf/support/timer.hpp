@@ -153,13 +153,13 @@ double median_seconds(const ExecutionSpace& exec, const Work& work, double budge
       exec, [] {}, work, budget);
 }
 
-/// Median seconds of 30 runs of the work with cold caches, after two runs that do not count.
+/// Median seconds of `runs` runs of the work with cold caches, after two runs that do not count.
 template <class ExecutionSpace, class Work>
 double median_cold_seconds(const ExecutionSpace& exec, const CacheFlush<ExecutionSpace>& flush,
-                           const Work& work) {
+                           const Work& work, int runs = 30) {
   Timer<ExecutionSpace> timer(exec);
   std::vector<double> times;
-  for (int i = 0; i < 32; ++i) {
+  for (int i = 0; i < runs + 2; ++i) {
     const double seconds = timer.seconds_after(flush, work);
     if (i >= 2) times.push_back(seconds);
   }

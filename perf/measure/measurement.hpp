@@ -6,11 +6,8 @@
 #include <cmath>
 #include <memory>
 
+#include "measure/report.hpp"
 #include "products/candidates.hpp"
-#include "spmv/options.hpp"
-#include "spmv/report.hpp"
-#include "support/read_bandwidth.hpp"
-#include "support/repeat.hpp"
 
 namespace FiligreePerf {
 
@@ -20,22 +17,6 @@ constexpr std::size_t least_samples = 25;
 
 /// A sample lasts at least this long, because a clock has ticks: a shorter product is repeated in it.
 constexpr double least_sample_seconds = 20e-6;
-
-/// The matrix that the options describe.
-template <class Crs>
-Crs make_matrix(const Options& options) {
-  Progress progress("making the matrix " + options.problem());
-  const Crs crs = options.matrix.empty()
-                      ? Filigree::StencilProblem<>(options.grid.cells, options.grid.points(),
-                                                   options.grid.dof, options.grid.boundaries)
-                            .template crs<Crs>()
-                      : Filigree::read_matrix_market<Crs>(options.matrix);
-  Kokkos::fence();
-  if (options.repeat == 1) return crs;
-  const Crs larger = repeated(crs, options.repeat);
-  Kokkos::fence();
-  return larger;
-}
 
 /// Times a product in turns with the reference, and adds the samples to the result.
 template <class Scalar>
@@ -105,52 +86,68 @@ class Measurement {
   using Problem = SpmvProblem<Scalar>;
   using crs_type = typename Problem::crs_type;
   using execution_space = typename Problem::execution_space;
+  using product_type = std::function<void()>;
+  /// More figures of a result. It gets the problem, the product of the reference and the product of the
+  /// result, both of which multiply the x of the problem into its y.
+  using further_type = std::function<Figures(const std::shared_ptr<Problem>& problem, const Result& result,
+                                             const product_type& reference, const product_type& product)>;
 
-  /// Makes the problem and measures the read bandwidth.
-  explicit Measurement(const Options& options)
-      : m_problem(std::make_shared<Problem>(make_matrix<crs_type>(options), options.grid.dof)),
-        m_report(std::make_shared<Report>()) {
-    const crs_type& crs = m_problem->crs;
+  /// `header` says what is measured and on which machine. The figures of the matrix are filled in here.
+  Measurement(const crs_type& crs, Report header)
+      : m_problem(std::make_shared<Problem>(crs, header.block_size)),
+        m_report(std::make_shared<Report>(std::move(header))) {
     Report& report = *m_report;
-    report.machine = machine(execution_space());
-    report.problem = options.problem();
-    report.problem_flags = options.problem_flags();
-    report.scalar = options.scalar;
     report.rows = crs.numRows();
     report.columns = crs.numCols();
     report.entries = static_cast<std::int64_t>(crs.nnz());
-    report.block_size = options.grid.dof;
     report.crs_bytes = static_cast<double>(Filigree::MatrixTraits<crs_type>::storage_bytes(crs));
     report.operations_per_entry = Filigree::Impl::is_complex_v<Scalar> ? 8 : 2;
-    Progress progress("measuring the read bandwidth");
-    report.read_bandwidth = read_bandwidth(execution_space());
   }
   // Benchmarks hold Views, which must be destroyed before Kokkos is finalized.
   ~Measurement() { benchmark::ClearRegisteredBenchmarks(); }
   Measurement(const Measurement&) = delete;
   Measurement& operator=(const Measurement&) = delete;
 
-  /// Converts to the formats, checks their products and registers a benchmark for each, first that of the
-  /// reference. Throws std::runtime_error if a product is wrong.
-  void register_benchmarks(const Options& options) {
+  /// Converts to the wanted formats, checks their products and registers a benchmark for each, first that of
+  /// the reference. Throws std::runtime_error if a product is wrong.
+  ///
+  /// `run`, if there is one, is called after each registration. It must run the benchmark and remove it, so
+  /// that only one converted matrix exists at a time.
+  void register_benchmarks(const Wanted& wanted, const std::function<void()>& run = {}) {
     register_reference();
-    Wanted wanted;
-    wanted.wants = [&](const std::string& name, bool is_default) { return options.wants(name, is_default); };
+    if (run) run();
     for_each_candidate<Scalar>(m_problem, wanted, [&](const Candidate& candidate) {
-      Result result;
-      result.format = candidate.name;
-      result.is_peer = candidate.is_peer;
-      result.refusal = candidate.refusal;
-      result.storage_bytes = candidate.storage_bytes;
-      result.bytes = candidate.bytes;
-      result.max_rel_error = candidate.max_rel_error;
-      result.conversion_seconds = candidate.conversion_seconds;
-      result.refill_seconds = candidate.refill_seconds;
-      result.picked = candidate.picked;
-      result.predicted_seconds = candidate.predicted_seconds;
-      register_benchmark(std::move(result), candidate.product);
+      register_candidate(candidate);
+      if (run) run();
     });
   }
+  /// Registers a benchmark of a product that was checked already. Call it after register_benchmarks().
+  void register_candidate(const Candidate& candidate) {
+    Result result;
+    result.format = candidate.name;
+    result.is_peer = candidate.is_peer;
+    result.refusal = candidate.refusal;
+    result.storage_bytes = candidate.storage_bytes;
+    result.bytes = candidate.bytes;
+    result.max_rel_error = candidate.max_rel_error;
+    result.conversion_seconds = candidate.conversion_seconds;
+    result.refill_seconds = candidate.refill_seconds;
+    result.picked = candidate.picked;
+    result.predicted_seconds = candidate.predicted_seconds;
+    result.facts = candidate.facts;
+    register_benchmark(std::move(result), candidate.product);
+  }
+  const std::shared_ptr<Problem>& problem() const { return m_problem; }
+
+  /// After the products of a benchmark were timed, its further figures are measured, once. Call this before
+  /// register_benchmarks().
+  void set_further(const further_type& further) { m_further = further; }
+
+  /// Measures each product and its rival for this many seconds of a clock. Otherwise Google Benchmark decides
+  /// how often a product runs, by the sum of the times of the product alone. For products of a few
+  /// microseconds that takes tens of times as long, because each sample waits for the device. Call this
+  /// before register_benchmarks().
+  void set_seconds(double seconds) { m_seconds = seconds; }
 
   /// What was measured. Adds the samples of the reference if --benchmark_filter excluded it.
   const Report& report() {
@@ -197,7 +194,8 @@ class Measurement {
 
   /// The benchmark adds samples to the result each time it runs.
   void register_benchmark(Result result, const std::function<void()>& product) {
-    const std::string name = "spmv/" + result.format + "/" + m_report->scalar + "/" + m_report->problem;
+    const std::string name =
+        m_report->program + "/" + result.format + "/" + m_report->scalar + "/" + m_report->problem;
     result.fits_cache = fits_cache(result.bytes);
     const std::size_t at = m_report->results.size();
     m_report->results.push_back(std::move(result));
@@ -211,65 +209,40 @@ class Measurement {
     }
     const auto reference = m_reference;
     const bool reference_fits_cache = m_reference_fits_cache;
-    benchmark::RegisterBenchmark(name.c_str(),
-                                 [=](benchmark::State& state) {
-                                   Result& own = report->results[at];
-                                   Turns<Scalar> turns(reference, reference_fits_cache, product, own);
-                                   for (auto _ : state)
-                                     state.SetIterationTime(turns.sample());
-                                   while (own.samples.size() < least_samples)
-                                     turns.sample();
-                                   for (const auto& [counter, value] : report->counters(own))
-                                     state.counters[counter] = value;
-                                   if (!own.picked.empty()) state.SetLabel(own.picked);
-                                 })
-        ->UseManualTime()
-        ->Unit(benchmark::kMillisecond);
+    const auto further = m_further;
+    const auto problem = m_problem;
+    const double seconds = m_seconds;
+    auto* registered = benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
+      Result& own = report->results[at];
+      Turns<Scalar> turns(reference, reference_fits_cache, product, own);
+      const Kokkos::Timer timer;
+      for (auto _ : state) {
+        if (seconds < 0) {
+          state.SetIterationTime(turns.sample());
+        } else {
+          while (own.samples.size() < least_samples || timer.seconds() < seconds)
+            turns.sample();
+          state.SetIterationTime(own.seconds());
+        }
+      }
+      while (own.samples.size() < least_samples)
+        turns.sample();
+      if (further && own.further.empty()) own.further = further(problem, own, reference, product);
+      for (const auto& [counter, value] : report->counters(own))
+        state.counters[counter] = value;
+      if (!own.picked.empty()) state.SetLabel(own.picked);
+    });
+    registered->UseManualTime()->Unit(benchmark::kMillisecond);
+    if (seconds >= 0) registered->Iterations(1);
   }
 
   std::shared_ptr<Problem> m_problem;
   std::shared_ptr<Report> m_report;
-  std::function<void()> m_reference;
-  std::function<void()> m_copied;
+  product_type m_reference;
+  product_type m_copied;
+  further_type m_further;
+  double m_seconds = -1;  ///< see set_seconds(); negative if it was not called
   bool m_reference_fits_cache = false;
 };
-
-/// Prints each benchmark that ran on one line, without counters, which the table shows.
-class Console : public benchmark::ConsoleReporter {
- public:
-  Console() : ConsoleReporter(OO_None) {}
-  bool ReportContext(const Context& context) override {
-    name_field_width_ = context.name_field_width;
-    return true;
-  }
-  void ReportRuns(const std::vector<Run>& runs) override {
-    std::vector<Run> measured;
-    for (Run run : runs) {
-      if (run.iterations == 0) continue;  // refused
-      run.counters.clear();
-      measured.push_back(std::move(run));
-    }
-    if (!measured.empty()) ConsoleReporter::ReportRuns(measured);
-  }
-};
-
-/// Measures the problem that the options describe, and prints the report to `out`. is_console says that
-/// Google Benchmark writes text for people to stdout. Throws std::runtime_error if a product is wrong, and
-/// CLI::ValidationError for an unknown name in --format.
-template <class Scalar>
-void measure(const Options& options, bool is_console, std::ostream& out) {
-  for (const std::string& name : options.formats)
-    check_word("--format", name, candidate_names<Scalar>());
-  Measurement<Scalar> measurement(options);
-  for (const auto& [key, value] : measurement.header().context())
-    benchmark::AddCustomContext(key, value);
-  measurement.register_benchmarks(options);
-  Console console;
-  if (is_console)
-    benchmark::RunSpecifiedBenchmarks(&console);
-  else
-    benchmark::RunSpecifiedBenchmarks();
-  if (measurement.has_samples()) measurement.report().print(out);
-}
 
 }  // namespace FiligreePerf

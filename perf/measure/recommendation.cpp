@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "spmv/recommendation.hpp"
+#include "measure/recommendation.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "spmv/report.hpp"
+#include "measure/report.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -136,45 +136,44 @@ void print_table(std::ostream& out, const Report& report, const std::vector<cons
 
 }  // namespace
 
-std::vector<std::pair<std::string, double>> Report::counters(const Result& result) const {
+Figures Report::counters(const Result& result) const {
   const Contender one = result.contender();
   const double seconds = one.seconds;
   const double products = break_even_products(one);
-  std::vector<std::pair<std::string, double>> figures = {
-      {"storage_MB", 1e-6 * result.storage_bytes},
-      {"GFLOPs", 1e-9 * operations_per_entry * static_cast<double>(entries) / seconds},
-      {"GBps", 1e-9 * result.bytes / seconds},
-      {"fraction_of_read", result.bytes / seconds / read_bandwidth},
-      {"fits_cache", result.fits_cache ? 1.0 : 0.0},
-      {"lower_quartile_ms", 1e3 * quantile(result.samples, 0.25)},
-      {"median_ms", 1e3 * seconds},
-      {"upper_quartile_ms", 1e3 * quantile(result.samples, 0.75)},
-      {"speedup_vs_kokkos_kernels", one.speed_up.median},
-      {"speedup_lower_quartile", one.speed_up.lower_quartile},
-      {"speedup_upper_quartile", one.speed_up.upper_quartile},
-      {"pairs", static_cast<double>(result.samples.size())},
-      {"noise", noise()},
-      {"max_rel_error", result.max_rel_error},
-      {"conversion_ms", 1e3 * result.conversion_seconds},
-      {"conversion_in_products", result.in_products(result.conversion_seconds)},
-      {"refill_ms", 1e3 * result.refill_seconds},
-      {"refill_in_products", result.in_products(result.refill_seconds)},
-      // JSON has no infinity.
-      {"break_even_products", std::isfinite(products) ? products : -1.0}};
+  Figures figures = {{"rows", static_cast<double>(rows)},
+                     {"columns", static_cast<double>(columns)},
+                     {"entries", static_cast<double>(entries)},
+                     {"block_size", block_size},
+                     {"storage_MB", 1e-6 * result.storage_bytes},
+                     {"GFLOPs", 1e-9 * operations_per_entry * static_cast<double>(entries) / seconds},
+                     {"GBps", 1e-9 * result.bytes / seconds},
+                     {"fraction_of_read", result.bytes / seconds / read_bandwidth},
+                     {"fits_cache", result.fits_cache ? 1.0 : 0.0},
+                     {"lower_quartile_ms", 1e3 * quantile(result.samples, 0.25)},
+                     {"median_ms", 1e3 * seconds},
+                     {"upper_quartile_ms", 1e3 * quantile(result.samples, 0.75)},
+                     {"speedup_vs_kokkos_kernels", one.speed_up.median},
+                     {"speedup_lower_quartile", one.speed_up.lower_quartile},
+                     {"speedup_upper_quartile", one.speed_up.upper_quartile},
+                     {"pairs", static_cast<double>(result.samples.size())},
+                     {"noise", noise()},
+                     {"max_rel_error", result.max_rel_error},
+                     {"conversion_ms", 1e3 * result.conversion_seconds},
+                     {"conversion_in_products", result.in_products(result.conversion_seconds)},
+                     {"refill_ms", 1e3 * result.refill_seconds},
+                     {"refill_in_products", result.in_products(result.refill_seconds)},
+                     // JSON has no infinity.
+                     {"break_even_products", std::isfinite(products) ? products : -1.0}};
+  figures.insert(figures.end(), facts.begin(), facts.end());
+  figures.insert(figures.end(), result.facts.begin(), result.facts.end());
+  figures.insert(figures.end(), result.further.begin(), result.further.end());
   if (!result.picked.empty()) figures.emplace_back("predicted_ms", 1e3 * result.predicted_seconds);
   return figures;
 }
 
-std::vector<std::pair<std::string, std::string>> Report::context() const {
+std::vector<std::pair<std::string, std::string>> machine_context(const Machine& machine,
+                                                                 double read_bandwidth) {
   std::vector<std::pair<std::string, std::string>> result = {
-      {"problem", problem},
-      {"flags", problem_flags},
-      {"scalar", scalar},
-      {"rows", std::to_string(rows)},
-      {"columns", std::to_string(columns)},
-      {"entries", std::to_string(entries)},
-      {"block_size", std::to_string(block_size)},
-      {"crs_MB", number("%.3f", 1e-6 * crs_bytes)},
       {"device", machine.device},
       {"backend", machine.backend},
       {"host_threads", std::to_string(machine.threads)},
@@ -183,6 +182,20 @@ std::vector<std::pair<std::string, std::string>> Report::context() const {
        machine.cache_bytes > 0 ? number("%.2f", 1e-6 * machine.cache_bytes) : "unknown"}};
   for (const auto& version : versions())
     result.push_back(version);
+  return result;
+}
+
+std::vector<std::pair<std::string, std::string>> Report::context() const {
+  std::vector<std::pair<std::string, std::string>> result = {{"problem", problem},
+                                                             {"flags", problem_flags},
+                                                             {"scalar", scalar},
+                                                             {"rows", std::to_string(rows)},
+                                                             {"columns", std::to_string(columns)},
+                                                             {"entries", std::to_string(entries)},
+                                                             {"block_size", std::to_string(block_size)},
+                                                             {"crs_MB", number("%.3f", 1e-6 * crs_bytes)}};
+  for (const auto& entry : machine_context(machine, read_bandwidth))
+    result.push_back(entry);
   return result;
 }
 

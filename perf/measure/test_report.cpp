@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "spmv/report.hpp"
+#include "measure/report.hpp"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "spmv/recommendation.hpp"
+#include "measure/recommendation.hpp"
 
 namespace {
 

@@ -7,13 +7,16 @@
 #include <utility>
 #include <vector>
 
-#include "spmv/recommendation.hpp"
+#include "measure/recommendation.hpp"
 #include "support/machine.hpp"
 
 namespace FiligreePerf {
 
 /// The name of the row for the product of Kokkos Kernels' CRS, with which all others are compared.
 inline const std::string reference_name = "kokkos_kernels";
+
+/// Figures by their names in the JSON of Google Benchmark.
+using Figures = std::vector<std::pair<std::string, double>>;
 
 /// The measurements of one variant of a format, of a peer, or of the reference. A format that refused the
 /// matrix has a refusal and no measurements.
@@ -29,6 +32,8 @@ struct Result {
   double refill_seconds = 0;
   std::string picked;            ///< name of the format that optimize() picked, only for "auto"
   double predicted_seconds = 0;  ///< of that format
+  Figures facts;                 ///< more figures of the converted matrix
+  Figures further;               ///< figures that were measured besides the product
 
   // The samples of the product and, timed in turns with them, those of the reference.
   std::vector<double> samples;
@@ -44,11 +49,17 @@ struct Result {
   }
 };
 
-/// All that filigree_spmv measured, and on what.
+/// The machine and the versions by their names in the JSON of Google Benchmark. The bandwidth is in bytes per
+/// second.
+std::vector<std::pair<std::string, std::string>> machine_context(const Machine& machine,
+                                                                 double read_bandwidth);
+
+/// What was measured of one problem, and on what.
 struct Report {
   Machine machine;
-  std::string problem;
-  std::string problem_flags;  ///< those of the command line
+  std::string program = "spmv";  ///< the first part of the names in the JSON
+  std::string problem;           ///< in one word
+  std::string problem_flags;     ///< those of the command line
   std::string scalar;
   std::int64_t rows = 0;
   std::int64_t columns = 0;
@@ -57,12 +68,13 @@ struct Report {
   double crs_bytes = 0;
   double read_bandwidth = 0;        ///< bytes per second
   double operations_per_entry = 2;  ///< 8 for complex numbers
+  Figures facts;                    ///< more figures of the problem, which all results have
   std::vector<Result> results;      ///< the first is the reference
 
   /// The noise of all comparisons: that of the reference against itself.
   double noise() const { return noise_of(results.front().contender().speed_up); }
-  /// The figures of a result by their names in the JSON of Google Benchmark.
-  std::vector<std::pair<std::string, double>> counters(const Result& result) const;
+  /// The figures of a result.
+  Figures counters(const Result& result) const;
   /// The machine, the versions and the matrix by their names in the JSON of Google Benchmark.
   std::vector<std::pair<std::string, std::string>> context() const;
   /// Prints the context, a table of the results with the fastest first, its legend, the refusals, a line

@@ -1,0 +1,473 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Figures of the programs that repeat the evaluation of the papers."""
+import re
+
+from drawing import (BARS, Page, PlotError, duration, in_order, in_words, line_style, logarithmic, read_limit,
+                     read_session)
+
+
+def measured(entries):
+    return [entry for entry in entries if not entry.refusal]
+
+
+def grid_in_words(problem):
+    """ "7pt_64x64x64_dof4" as "64 x 64 x 64 cells, 7 points"."""
+    found = re.match(r"(\d+)pt_([\dx]+)", problem)
+    return f"{found[2].replace('x', ' x ')} cells, {found[1]} points" if found else problem
+
+
+def dof_of(entry):
+    return int(entry["block_size"])
+
+
+def limit_line(axes, x, y, label):
+    axes.plot(x, y, color="#000000", linewidth=1.2, linestyle=(0, (1, 1.2)), zorder=1, label=label)
+
+
+def legend_of(figure):
+    """One handle per label of all diagrams."""
+    handles = {}
+    for axes in figure.axes:
+        for handle, label in zip(*axes.get_legend_handles_labels()):
+            handles.setdefault(label, handle)
+    return list(handles.values())
+
+
+# --- filigree_dof: Godwin, Holewinski and Sadayappan 2012, figures 7 and 8
+
+
+def dof(arguments):
+    """The subcommand dof: speed, bandwidth and storage over the unknowns per cell."""
+    context, entries = read_session(arguments.file, "dof")
+    entries = measured(entries)
+    grids = in_order(entries, lambda entry: re.sub(r"_dof\d+$", "", entry.problem))
+    scalars = in_order(entries, lambda entry: entry.scalar)
+    formats = in_order(entries, lambda entry: entry.format)
+
+    def draw(suffix, title, ylabel, value, limit, limit_label, notes=""):
+        page = Page(title, [context], len(scalars), len(grids), 3.9, 3.1, notes)
+        for row, scalar in enumerate(scalars):
+            for column, grid in enumerate(grids):
+                axes = page.axes[row][column]
+                here = [entry for entry in entries
+                        if entry.scalar == scalar and re.sub(r"_dof\d+$", "", entry.problem) == grid]
+                for name in formats:
+                    line = sorted((entry for entry in here if entry.format == name), key=dof_of)
+                    if line:
+                        colour, marker, dashes = line_style(name, formats)
+                        axes.plot([dof_of(entry) for entry in line], [value(entry) for entry in line], color=colour,
+                                  marker=marker, linestyle=dashes, linewidth=1.6, markersize=5.5, label=in_words(name))
+                dofs = sorted(set(dof_of(entry) for entry in here))
+                limit_line(axes, dofs, [limit(next(entry for entry in here if dof_of(entry) == one)) for one in dofs],
+                           limit_label)
+                axes.set_title(f"{grid_in_words(grid)}, {scalar}", loc="left", fontsize=10)
+                axes.set_xlabel("unknowns per cell")
+                axes.set_xticks(dofs)
+                axes.set_ylim(bottom=0)
+                axes.grid(axis="y", color="#dddddd", linewidth=0.6)
+            page.axes[row][0].set_ylabel(ylabel)
+        return page.save(legend_of(page.figure), f"{arguments.out}_{suffix}")
+
+    def value_bytes(entry):
+        return 4 if entry.scalar == "float" else 8
+
+    def limit_of_speed(entry):
+        """2 operations per entry while the values of k*b*n and both vectors are read or written once."""
+        megabytes = entry["formula_MB"] + 1e-6 * (entry["rows"] + entry["columns"]) * value_bytes(entry)
+        return 2e-9 * entry["entries"] / (1e-3 * megabytes / read_limit(context))
+
+    in_cache = ("Matrices that fit into the last-level cache can exceed the limit."
+                if any(entry["fits_cache"] for entry in entries) else "")
+    written = draw("speed", "Speed over the unknowns per cell", "GFLOP/s", lambda entry: entry["GFLOPs"],
+                   limit_of_speed, "limit: k·b·n values, x and y at the read bandwidth", in_cache)
+    written += draw("bandwidth", "Bandwidth over the unknowns per cell", "GB/s of matrix, x and y",
+                    lambda entry: entry["GBps"], lambda entry: read_limit(context), "limit: measured read bandwidth", in_cache)
+    written += draw("storage", "Storage over the unknowns per cell", "MB", lambda entry: entry["storage_MB"],
+                    lambda entry: entry["formula_MB"], "formula k·b·n + k")
+    return written
+
+
+# --- bars in groups
+
+
+def grouped_bars(axes, groups, series, value, text_size=0):
+    """Vertical bars: a group per name in `groups`, in it one bar per name in `series`. value(group, name) may be None."""
+    from matplotlib.patches import Patch
+    step = 0.84 / len(series)
+    handles = []
+    for which, name in enumerate(series):
+        face, hatch = BARS[which % len(BARS)]
+        for at, group in enumerate(groups):
+            height = value(group, name)
+            place = at - 0.42 + step * (which + 0.5)
+            if height is None:
+                axes.plot([place], [0], marker="x", color="#222222", markersize=3, clip_on=False)
+                continue
+            axes.bar(place, height, width=step, color=face, hatch=hatch, edgecolor="#222222", linewidth=0.5)
+            if text_size:
+                axes.text(place, height, f" {height:.3g}", rotation=90, fontsize=text_size, ha="center", va="bottom")
+        handles.append(Patch(facecolor=face, hatch=hatch, edgecolor="#222222", linewidth=0.5, label=in_words(name)))
+    axes.set_xlim(-0.5, len(groups) - 0.5)
+    axes.set_xticks(range(len(groups)))
+    return handles
+
+
+def limit_marks(axes, groups, value, label):
+    """A short line above each group."""
+    from matplotlib.lines import Line2D
+    for at, group in enumerate(groups):
+        height = value(group)
+        if height is not None:
+            axes.plot([at - 0.45, at + 0.45], [height, height], color="#000000", linewidth=1.4, linestyle=(0, (1, 1)))
+    return Line2D([], [], color="#000000", linewidth=1.4, linestyle=(0, (1, 1)), label=label)
+
+
+def find(entries, problem, name):
+    return next((entry for entry in entries if entry.problem == problem and entry.format == name), None)
+
+
+def crs_limit(entry, context):
+    """GFLOP/s of a product that reads each value and column of the entries once, and reads x and writes y once."""
+    gigabytes = 1e-9 * (12 * entry["entries"] + 8 * (entry["rows"] + entry["columns"]))
+    return 2e-9 * entry["entries"] * read_limit(context) / gigabytes
+
+
+LIMIT = "limit: read bandwidth"
+LIMIT_NOTE = "Limit: the values and columns of the entries, x and y move once, at the measured read bandwidth."
+
+
+def draw_speeds(page_title, context, entries, problems, series, prefix, tick, notes=""):
+    page = Page(page_title, [context], 1, 1, max(9.0, 0.16 * len(problems) * len(series) + 1.5), 4.2,
+                f"{LIMIT_NOTE} {notes}".strip())
+    axes = page.axes[0][0]
+
+    def speed(problem, name):
+        entry = find(entries, problem, name)
+        return entry["GFLOPs"] if entry else None
+    handles = grouped_bars(axes, problems, series, speed)
+
+    def limit(problem):
+        entry = next((entry for entry in entries if entry.problem == problem and "columns" in entry.figures), None)
+        return crs_limit(entry, context) if entry else None
+    handles.append(limit_marks(axes, problems, limit, LIMIT))
+    axes.set_xticklabels([tick(problem) for problem in problems], rotation=30, ha="right", fontsize=9)
+    axes.set_ylabel("GFLOP/s")
+    axes.set_ylim(bottom=0)
+    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
+    return page.save(handles, prefix)
+
+
+# --- filigree_hybrid: Liu, Yu, Chen, Hsieh and Shao 2012
+
+
+def hybrid(arguments):
+    """The subcommand hybrid: speeds of HEC, HYB, ELL and CRS, and time per iteration of conjugate gradients."""
+    context, entries = read_session(arguments.file, "hybrid")
+    entries = measured(entries)
+    products = [entry for entry in entries if not entry.problem.startswith("cg_")]
+    problems = in_order(products, lambda entry: entry.problem)
+    series = sorted(in_order(products, lambda entry: entry.format),
+                    key=lambda name: (not name.startswith("hec"), not name.startswith("hyb"), not name.startswith("ell")))
+
+    def tick(problem):
+        hec = find(products, problem, "hec")
+        text = problem.replace("_", " ")
+        return f"{text}\nwidth {hec['ell_width']:.0f}, beyond {100 * hec['excess_share']:.2g} %" if hec else text
+    written = draw_speeds("HEC next to HYB, ELL and CRS", context, products, problems, series, f"{arguments.out}_speed", tick,
+                          "Below each matrix: width of the ELL part of HEC, and the share of the entries beyond it. "
+                          "x: the format refuses the matrix.")
+    solved = [entry for entry in entries if entry.problem.startswith("cg_")]
+    if solved:
+        written += draw_iterations(context, solved, f"{arguments.out}_cg")
+    return written
+
+
+def draw_iterations(context, entries, prefix):
+    """Time per iteration, and the part of it that is the product."""
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+    problems = in_order(entries, lambda entry: entry.problem)
+    page = Page("Time per iteration of conjugate gradients", [context], 1, len(problems), 7.5,
+                0.9 + 0.34 * max(sum(entry.problem == one for entry in entries) for one in problems),
+                "Conjugate gradients with the diagonal as preconditioner, in double precision. Limit: the CRS matrix, x and y "
+                "move once, at the measured read bandwidth.")
+    for axes, problem in zip(page.axes[0], problems):
+        here = sorted((entry for entry in entries if entry.problem == problem), key=lambda entry: entry["iteration_ms"])
+        for row, entry in enumerate(here):
+            axes.barh(row, entry["iteration_ms"], color="#c5d6ea", edgecolor="#222222", linewidth=0.6, height=0.7)
+            axes.barh(row, entry["median_ms"], color="#0b2a5b", edgecolor="#222222", linewidth=0.6, height=0.7)
+            axes.annotate(f"{duration(entry['iteration_ms'])}, {entry['iterations']:.0f} iterations",
+                          (entry["iteration_ms"], row), xytext=(5, 0), textcoords="offset points", va="center", fontsize=8.5,
+                          bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})
+        reference = find(here, problem, "kokkos_kernels")
+        if reference:
+            bytes_of_product = reference["storage_MB"] + 8e-6 * (reference["rows"] + reference["columns"])
+            axes.axvline(bytes_of_product / read_limit(context), color="#000000", linewidth=1.3, linestyle=(0, (1, 1)))
+        axes.set_yticks(range(len(here)), [in_words(entry.format) for entry in here])
+        axes.set_ylim(len(here) - 0.5, -0.5)
+        axes.set_xlim(0, 1.45 * here[-1]["iteration_ms"])
+        axes.set_xlabel("ms per iteration")
+        axes.set_title(problem.replace("_", " "), loc="left", fontsize=10)
+    return page.save([Patch(facecolor="#0b2a5b", label="product"), Patch(facecolor="#c5d6ea", label="vectors and dot products"),
+                      Line2D([], [], color="#000000", linewidth=1.3, linestyle=(0, (1, 1)), label="limit of a product with CRS")],
+                     prefix)
+
+
+# --- filigree_ellpack: Vazquez, Fernandez and Garzon 2011
+
+
+def ellpack(arguments):
+    """The subcommand ellpack: kernels (figure 5), launches (figure 3), models (table 2), bandwidth (table 3), one core (figure 6)."""
+    context, entries = read_session(arguments.file, "ellpack")
+    missing = [entry.problem for entry in entries if entry.refusal and entry.format == "all"]
+    entries = measured(entries)
+    launches = [entry for entry in entries if entry.format.startswith("launch_")]
+    entries = [entry for entry in entries if not entry.format.startswith("launch_")]
+    problems = in_order(entries, lambda entry: entry.problem)
+    notes = f"Not measured: {', '.join(missing)}." if missing else ""
+    series = [name for name in ("crs_lanes1", "crs_lanes32", "crs_lanes16", "ellpack", "ell", "ellr_t_half_warps",
+                                "ellr_t_sectors", "ellr_t_best", "hyb", "cusparse_csr_alg1", "kokkos_kernels")
+              if any(entry.format == name for entry in entries)]
+    # At most eleven matrices fit beside each other.
+    written = []
+    parts = [problems[i:i + 11] for i in range(0, len(problems), 11)]
+    for number, part in enumerate(parts):
+        suffix = f"_{number + 1}" if len(parts) > 1 else ""
+        written += draw_speeds("Kernels for the matrices of Vazquez, Fernandez and Garzon 2011", context, entries, part, series,
+                               f"{arguments.out}_kernels{suffix}", str,
+                               (notes + " Small matrices fit into the cache and can exceed the limit.").strip())
+    written += draw_surfaces(context, launches, f"{arguments.out}_launches")
+    written += draw_matching(context, launches, f"{arguments.out}_models")
+    written += draw_effective(context, launches, f"{arguments.out}_bandwidth")
+    if any(entry.format == "one_host_core" for entry in entries):
+        written += draw_one_core(context, entries, problems, f"{arguments.out}_one_core")
+    return written
+
+
+def best_of(launches, problem):
+    return min((entry for entry in launches if entry.problem == problem), key=lambda entry: entry["median_ms"])
+
+
+def picked_of(launches, problem, model):
+    return next((entry for entry in launches if entry.problem == problem and entry[f"picked_{model}"]), None)
+
+
+def draw_surfaces(context, launches, prefix):
+    """For up to four matrices: the time of each launch relative to the fastest."""
+    problems = in_order(launches, lambda entry: entry.problem)
+    preferred = [name for name in ("rma10", "pdb1HYS", "mac_econ", "gemat12", "dense2", "qcd5_4", "mc2depi", "bcsstk24")
+                 if name in problems]
+    chosen = (preferred + [name for name in problems if name not in preferred])[:4]
+    page = Page("Launches of ELLR-T: time relative to the fastest", [context], 1, len(chosen), 3.9, 3.4,
+                "T lanes multiply a row, teams have BS lanes. Frames: fastest launch (solid), pick of the paper's model "
+                "(dashed), pick of our model (dotted). The limit is 1.")
+    from matplotlib.patches import Rectangle
+    for axes, problem in zip(page.axes[0], chosen):
+        here = [entry for entry in launches if entry.problem == problem]
+        lanes = sorted(set(int(entry["lanes_per_row"]) for entry in here))
+        teams = sorted(set(int(entry["lanes_per_team"]) for entry in here))
+        best = best_of(launches, problem)
+        times = [[None] * len(teams) for _ in lanes]
+        for entry in here:
+            times[lanes.index(int(entry["lanes_per_row"]))][teams.index(int(entry["lanes_per_team"]))] = (
+                entry["median_ms"] / best["median_ms"])
+        shown = [[float("nan") if time is None else time for time in row] for row in times]
+        axes.imshow(shown, cmap="Greys", vmin=1, vmax=max(2.0, max(max(row) for row in shown)), aspect="auto", origin="lower")
+        for row, of_lanes in enumerate(times):
+            for column, time in enumerate(of_lanes):
+                if time is not None:
+                    dark = time > 1 + 0.6 * (max(2.0, max(max(row) for row in shown)) - 1)
+                    axes.text(column, row, f"{time:.2f}", ha="center", va="center", fontsize=8,
+                              color="#ffffff" if dark else "#000000")
+        for entry, style, inset in ((best, "-", 0.0), (picked_of(here, problem, "half_warps"), "--", 0.07),
+                                    (picked_of(here, problem, "sectors"), ":", 0.14)):
+            if entry:
+                at = (teams.index(int(entry["lanes_per_team"])) - 0.5 + inset, lanes.index(int(entry["lanes_per_row"])) - 0.5 + inset)
+                axes.add_patch(Rectangle(at, 1 - 2 * inset, 1 - 2 * inset, fill=False, edgecolor="#b03a2e", linewidth=1.8,
+                                         linestyle=style, clip_on=False, zorder=5))
+        axes.set_xticks(range(len(teams)), teams)
+        axes.set_yticks(range(len(lanes)), lanes)
+        axes.set_xlabel("BS, lanes per team")
+        axes.set_title(f"{problem}, fastest {duration(best['median_ms'])}", loc="left", fontsize=10)
+    page.axes[0][0].set_ylabel("T, lanes per row")
+    return page.save([], prefix)
+
+
+def draw_matching(context, launches, prefix):
+    """The matching percentage of each model per matrix: speed of its pick relative to the fastest launch."""
+    problems = in_order(launches, lambda entry: entry.problem)
+    models = ("half_warps", "sectors")
+
+    def percentage(problem, model):
+        picked = picked_of(launches, problem, model)
+        return 100 * best_of(launches, problem)["median_ms"] / picked["median_ms"] if picked else None
+    means = {model: sum(percentage(problem, model) for problem in problems) / len(problems) for model in models}
+    page = Page("Speed of the models' launches relative to the fastest launch", [context], 1, 1,
+                max(7.5, 0.5 * len(problems) + 1.5), 3.4,
+                f"Mean: paper's model {means['half_warps']:.1f} %, our model {means['sectors']:.1f} %. The limit is 100 %.")
+    axes = page.axes[0][0]
+    handles = grouped_bars(axes, problems, models, percentage)
+    handles[0].set_label("model of the paper")
+    handles[1].set_label("our model")
+    axes.axhline(100, color="#000000", linewidth=1.2, linestyle=(0, (1, 1.2)))
+    axes.set_xticklabels(problems, rotation=30, ha="right", fontsize=9)
+    axes.set_ylabel("% of the fastest launch")
+    axes.set_ylim(0, 108)
+    return page.save(handles, prefix)
+
+
+def draw_effective(context, launches, prefix):
+    """Table 3: the bandwidth of the fastest launch without padding, with cold caches."""
+    problems = in_order(launches, lambda entry: entry.problem)
+    page = Page("Effective bandwidth of ELLR-T with cold caches", [context], 1, 1, max(7.5, 0.4 * len(problems) + 1.5), 3.4,
+                "Bytes of the entries without padding, row lengths, x and y, divided by the time of the fastest launch.")
+    axes = page.axes[0][0]
+    for at, problem in enumerate(problems):
+        value = best_of(launches, problem)["effective_GBps"]
+        axes.bar(at, value, width=0.7, color="#5b86bd", edgecolor="#222222", linewidth=0.6)
+        axes.text(at, value, f"{value:.3g}", ha="center", va="bottom", fontsize=8)
+    limit = read_limit(context)
+    axes.axhline(limit, color="#000000", linewidth=1.2, linestyle=(0, (1, 1.2)),
+                 label=f"limit: measured read bandwidth, {limit:.0f} GB/s")
+    axes.set_xticks(range(len(problems)), problems, rotation=30, ha="right", fontsize=9)
+    axes.set_ylabel("GB/s")
+    axes.set_ylim(0, 1.1 * max(limit, max(best_of(launches, problem)["effective_GBps"] for problem in problems)))
+    return page.save(legend_of(page.figure), prefix)
+
+
+def draw_one_core(context, entries, problems, prefix):
+    """Figure 6: the speed of ELLR-T relative to one core of the host."""
+    shown = [problem for problem in problems if find(entries, problem, "one_host_core") and find(entries, problem, "ellr_t_best")]
+    page = Page("Speed relative to Kokkos Kernels' CRS on one core of the host", [context], 1, 1,
+                max(7.5, 0.5 * len(shown) + 1.5), 3.6,
+                "The limit of a matrix is the ratio for a product at the read bandwidth of the device.")
+    axes = page.axes[0][0]
+
+    def ratio(problem, name):
+        entry = find(entries, problem, name)
+        return find(entries, problem, "one_host_core")["median_ms"] / entry["median_ms"] if entry else None
+    series = [name for name in ("ellr_t_half_warps", "ellr_t_best", "kokkos_kernels")
+              if any(entry.format == name for entry in entries)]
+    handles = grouped_bars(axes, shown, series, ratio)
+
+    def limit(problem):
+        reference = find(entries, problem, "kokkos_kernels")
+        host = find(entries, problem, "one_host_core")
+        return crs_limit(reference, context) / host["GFLOPs"] if reference else None
+    handles.append(limit_marks(axes, shown, limit, "limit"))
+    axes.set_xticklabels(shown, rotation=30, ha="right", fontsize=9)
+    axes.set_ylabel("times as fast as one core")
+    axes.set_ylim(bottom=0)
+    return page.save(handles, prefix)
+
+
+# --- filigree_solver: Kirk and Hwu, chapter 10
+
+
+def solver(arguments):
+    """The subcommand solver: time to solution, and the iterations after which the conversion has paid off."""
+    context, entries = read_session(arguments.file, "solver")
+    entries = measured(entries)
+    written = draw_iterations(context, entries, f"{arguments.out}_iteration")
+    problems = in_order(entries, lambda entry: entry.problem)
+    page = Page("Time to solution, conversion included, and when the conversion has paid off", [context], 1, len(problems), 6.2,
+                0.9 + 0.3 * max(sum(entry.problem == one for entry in entries) for one in problems),
+                "Relative to conjugate gradients with Kokkos Kernels' CRS (1 = dashed line, higher is better). Limit (dotted line): "
+                "a product that takes no time.")
+    for axes, problem in zip(page.axes[0], problems):
+        here = sorted((entry for entry in entries if entry.problem == problem and entry.format != "kokkos_kernels"),
+                      key=lambda entry: -entry["solution_speedup_vs_kokkos_kernels"])
+        for row, entry in enumerate(here):
+            speed_up = entry["solution_speedup_vs_kokkos_kernels"]
+            axes.barh(row, speed_up, color="#5b86bd" if speed_up > 1 else "#d0d0d0", edgecolor="#222222", linewidth=0.6,
+                      height=0.7)
+            pays = entry["pays_after_iterations"]
+            words = "never pays" if pays < 0 else f"pays after {pays:.0f} iterations" if pays > 0 else "no conversion"
+            axes.annotate(f"{speed_up:.2f}, {words}", (speed_up, row), xytext=(5, 0), textcoords="offset points", va="center",
+                          fontsize=8.5, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})
+        reference = find(entries, problem, "kokkos_kernels")
+        axes.axvline(1, color="#222222", linewidth=1, linestyle=(0, (4, 3)), zorder=0)
+        limit = 0
+        if reference and reference["iteration_ms"] > reference["median_ms"]:
+            limit = reference["iteration_ms"] / (reference["iteration_ms"] - reference["median_ms"])
+            axes.axvline(limit, color="#000000", linewidth=1.3, linestyle=(0, (1, 1)), zorder=0)
+        axes.set_yticks(range(len(here)), [in_words(entry.format) for entry in here])
+        axes.set_ylim(len(here) - 0.5, -0.5)
+        axes.set_xlim(0, max(1.04 * limit, 1.9 * max([1.0] + [entry["solution_speedup_vs_kokkos_kernels"] for entry in here])))
+        axes.set_xlabel("speed of the solution relative to Kokkos Kernels' CRS")
+        axes.set_title(f"{problem.replace('_', ' ')}, {reference['iterations']:.0f} iterations" if reference else problem,
+                       loc="left", fontsize=10)
+    return written + page.save([], f"{arguments.out}_solution")
+
+
+# --- filigree_select: the byte model
+
+
+def prediction(arguments):
+    """The subcommand prediction: predicted over measured times of all formats and matrices."""
+    context, entries = read_session(arguments.file, "select")
+    entries = measured(entries)
+    page = Page("Predicted and measured time of a product", [context], 1, 1, 7.5, 6.0,
+                "One mark per matrix and format, with cold caches. On the dotted line, the limit, a prediction is exact; the grey "
+                "band is 25 % above and below it.")
+    axes = page.axes[0][0]
+    times = [entry[key] for entry in entries for key in ("median_ms", "predicted_ms")]
+    ends = [0.7 * min(times), 1.4 * max(times)]
+    axes.fill_between(ends, [0.75 * end for end in ends], [1.25 * end for end in ends], color="#dddddd", linewidth=0)
+    limit_line(axes, ends, ends, "exact")
+    for picked, style in ((0, {"color": "#5b86bd", "marker": "o", "s": 14, "label": "other formats"}),
+                          (1, {"color": "#c0392b", "marker": "x", "s": 34, "label": "format that optimize() picks"})):
+        here = [entry for entry in entries if entry["picked"] == picked]
+        axes.scatter([entry["median_ms"] for entry in here], [entry["predicted_ms"] for entry in here], zorder=3 + picked,
+                     linewidths=1.1, **style)
+    logarithmic(axes.xaxis, *ends)
+    logarithmic(axes.yaxis, *ends)
+    axes.set_xlabel("measured ms")
+    axes.set_ylabel("predicted ms")
+    return page.save(legend_of(page.figure), arguments.out)
+
+
+# --- files of any program
+
+
+def roofline(arguments):
+    """The subcommand roofline: GFLOP/s over operations per byte, below the line that the read bandwidth sets."""
+    contexts, points = [], []
+    for path in arguments.file:
+        for program in ("spmv", "dof", "hybrid", "ellpack", "solver"):
+            try:
+                context, entries = read_session(path, program)
+            except PlotError as error:
+                failure = error
+                continue
+            contexts.append(context)
+            points += [entry for entry in measured(entries) if "GBps" in entry.figures and "GFLOPs" in entry.figures]
+            break
+        else:
+            raise failure
+    devices = {(context["device"], context["host_threads"]) for context in contexts}
+    if len(devices) > 1:
+        raise PlotError(f"the files were measured on different machines: {sorted(devices)}; draw one roofline per machine")
+    names = in_order(points, lambda entry: entry.format)
+    bandwidth = max(read_limit(context) for context in contexts)
+    page = Page("Roofline of the products", contexts[:1], 1, 1, 9.0, 5.0,
+                "Operations per byte: 2 per entry (8 if complex), divided by the bytes of the matrix, x and y. Points above the "
+                "line are matrices in the cache.")
+    axes = page.axes[0][0]
+    for name in names:
+        here = [entry for entry in points if entry.format == name]
+        colour, marker, _ = line_style(name, names)
+        axes.scatter([entry["GFLOPs"] / entry["GBps"] for entry in here], [entry["GFLOPs"] for entry in here], color=colour,
+                     marker=marker, s=28, linewidths=1.1, label=in_words(name), zorder=3)
+    intensities = [entry["GFLOPs"] / entry["GBps"] for entry in points]
+    ends = [0.85 * min(intensities), 1.15 * max(intensities)]
+    limit_line(axes, ends, [bandwidth * end for end in ends], f"limit: read bandwidth, {bandwidth:.0f} GB/s")
+    speeds = [entry["GFLOPs"] for entry in points]
+    logarithmic(axes.xaxis, *ends)
+    logarithmic(axes.yaxis, 0.8 * min(speeds), 1.3 * max(speeds))
+    axes.set_xlabel("operations per byte")
+    axes.set_ylabel("GFLOP/s")
+    axes.grid(which="both", color="#e5e5e5", linewidth=0.5)
+    axes.set_axisbelow(True)
+    return page.save(legend_of(page.figure), arguments.out)

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// filigree_solver: conjugate gradients with the product in each format, and after how many iterations the
+// conversion has paid off. Kirk and Hwu, chapter 10, say that a format pays because iterative solvers multiply
+// by the same matrix many times.
+#include <CLI/CLI.hpp>
+
+#include "solver/measure_solver.hpp"
+#include "support/grid_list.hpp"
+#include "support/named_matrix.hpp"
+
+namespace FiligreePerf {
+namespace {
+
+struct Options : SessionOptions {
+  std::string grids = "256x256x256,100x100x100";
+  std::string dofs = "1,4";
+  std::vector<std::string> matrices;
+  std::string formats =
+      "crs,crs_balanced,coo,ell,sell,sell_sorted_short,hyb,hec,jds,dia,cds,bell,auto,cusparse_csr_alg1";
+  SolverOptions solver;
+};
+
+void measure(Session& session, const Options& options) {
+  using Scalar = double;
+  using Crs = SpmvProblem<Scalar>::crs_type;
+  const std::vector<std::string> names = split(options.formats, ',');
+  const std::vector<std::string> grids = split(options.grids, ',');
+  const std::vector<std::int64_t> dofs = numbers("--dofs", options.dofs, ',', 64);
+  if (grids.size() != dofs.size())
+    Filigree::Impl::fail<std::invalid_argument>("--dofs: \"", options.dofs, "\" has ", dofs.size(),
+                                                " numbers, but --grids has ", grids.size(),
+                                                " grids; give one number per grid.");
+  std::vector<NamedGrid> checked;
+  for (const std::string& text : grids)
+    checked.push_back(grid_of("--grids", text));
+  for (std::size_t i = 0; i < checked.size(); ++i) {
+    const int dof = static_cast<int>(dofs[i]);
+    measure_solver<Scalar>(session, "double", checked[i].name + "_dof" + std::to_string(dof), dof,
+                           checked[i].matrix<Crs>(dof), names, options.solver);
+  }
+  for (const std::string& file : options.matrices) {
+    try {
+      measure_solver<Scalar>(session, "double", matrix_name(file), 1, Filigree::read_matrix_market<Crs>(file),
+                             names, options.solver);
+    } catch (const Filigree::MatrixMarketError& error) {
+      session.add_refusal("all", "double", matrix_name(file), error.what());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace FiligreePerf
+
+int main(int argc, char** argv) {
+  CLI::App app("Times conjugate gradients with the product in each format.", "filigree_solver");
+  FiligreePerf::Options options;
+  CLI::Option* grids = app.add_option("--grids", options.grids, "grids, XxY with 5 points or XxYxZ with 7")
+                           ->type_name("LIST")
+                           ->capture_default_str();
+  CLI::Option* dofs = app.add_option("--dofs", options.dofs, "unknowns per cell of each grid")
+                          ->type_name("LIST")
+                          ->capture_default_str();
+  app.add_option("--matrix", options.matrices,
+                 "symmetric positive definite matrices to solve with too (.mtx or .mtx.gz)")
+      ->type_name("FILES")
+      ->delimiter(',')
+      ->check(CLI::ExistingFile);
+  app.add_option("--formats", options.formats, "formats and variants, as in filigree_spmv")
+      ->type_name("NAMES")
+      ->capture_default_str();
+  app.add_option("--tolerance", options.solver.tolerance,
+                 "the solver ends when the residual is this part of the right-hand side")
+      ->type_name("X")
+      ->check(CLI::Range(1e-14, 0.5))
+      ->capture_default_str();
+  app.add_option("--most_iterations", options.solver.most_iterations, "and at the latest after N iterations")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  return FiligreePerf::run_session(app, argc, argv, options, [&](FiligreePerf::Session& session) {
+    if (session.quick() && grids->empty() && dofs->empty()) {
+      options.grids = "20x20x20,8x8x8";
+      options.dofs = "1,4";
+    }
+    FiligreePerf::measure(session, options);
+  });
+}
