@@ -45,7 +45,7 @@ def dof(arguments):
     formats = in_order(entries, lambda entry: entry.format)
 
     def draw(suffix, title, ylabel, value, limit, limit_label, notes=""):
-        page = Page(title, [context], len(scalars), len(grids), 3.9, 3.1, notes)
+        page = Page(title, [context], len(scalars), len(grids), max(3.9, 9.0 / len(grids)), 3.1, notes)
         for row, scalar in enumerate(scalars):
             for column, grid in enumerate(grids):
                 axes = page.axes[row][column]
