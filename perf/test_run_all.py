@@ -115,6 +115,24 @@ def check_solver(data):
                   "Kokkos Kernels", first["iterations"])
 
 
+def check_refused_matrices(solver, work):
+    """filigree_solver refuses matrices that conjugate gradients cannot solve with, and goes on."""
+    head = "%%MatrixMarket matrix coordinate real general\n"
+    (work / "indefinite.mtx").write_text(head + "2 2 2\n1 1 1\n2 2 -1\n")
+    (work / "rectangular.mtx").write_text(head + "2 3 2\n1 1 1\n2 2 1\n")
+    (work / "broken.mtx").write_text(head + "2 2 2\n1 1 1\n")
+    files = ",".join(str(work / f"{name}.mtx") for name in ("indefinite", "rectangular", "broken"))
+    done = subprocess.run([str(solver), "--quick", "--grids=6x6", "--dofs=1", "--formats=cds", f"--matrix={files}",
+                           f"--out={work / 'refused.json'}"], capture_output=True, text=True, check=False)
+    check(done.returncode == 0, "filigree_solver fails:", done.stderr)
+    data = Benchmarks(work / "refused.json")
+    check_solver_entry(data, "solver/cds/double/5pt_6x6_dof1")
+    for name, reason in (("indefinite", "positive definite"), ("rectangular", "2 rows and 3 columns"), ("broken", "truncated")):
+        found = data.get(f"solver/all/double/{name}")
+        check(found.get("error_occurred") and reason in found["error_message"], name, "has the message", found)
+        check(f"{name}: not measured: " in done.stdout, "the output does not say why", name, "is not measured:", done.stdout)
+
+
 def check_ellpack(data):
     # Rows and entries of the small generated matrices: 12 * 3^4 rows of 39 entries; 17 * 33 states.
     sizes = {"qcd5_4": (972, 972 * 39), "mc2depi": (561, None), "dense2": (100, 10000), "fem3": (648, None)}
@@ -171,6 +189,7 @@ def main():
         for name, of_name in CHECKS.items():
             check((out / f"{name}.json").exists(), f"no {name}.json:", first.stdout, (out / f"{name}.txt").read_text())
             of_name(Benchmarks(out / f"{name}.json"))
+        check_refused_matrices(programs / "filigree_solver", work)
         for name in ("grid_1_unknown", "grid_4_unknowns"):
             check('"name": "spmv/cds/double/' in (out / f"spmv_{name}.json").read_text(), f"no product of CDS in spmv_{name}.json")
         check(not list(out.glob("*.part")), "unfinished files:", list(out.glob("*.part")))

@@ -114,7 +114,7 @@ double seconds_of(const std::vector<Timed>& all, const EllrTLaunch& pick) {
   for (const Timed& one : all)
     if (one.launch.lanes_per_row == pick.lanes_per_row && one.launch.lanes_per_team == pick.lanes_per_team)
       return one.seconds;
-  throw std::logic_error("filigree_ellpack: a model picked a launch that was not timed.");
+  throw std::runtime_error("filigree_ellpack: a model picked a launch that was not timed.");
 }
 
 /// The bytes that a product must read and write, without padding, as in the effective bandwidth of table 3:
@@ -292,21 +292,14 @@ void measure_all(Session& session, const Options& options) {
   print_header();
   Percentages percentages;
   for (const NamedMatrix<Crs>& matrix : all) {
-    std::string reason;
-    if (!matrix.make) {
-      reason = "it is not in " + options.folder;
-    } else {
-      try {
+    std::string reason = "it is not in " + options.folder;
+    if (matrix.make)
+      reason = refusal_of([&]() {
         const Crs crs = matrix.make();
-        if (crs.nnz() == 0) reason = "it has no entries";
-        if (reason.empty()) measure(session, options, matrix.name, crs, percentages);
-      } catch (const std::exception& refusal) {
-        reason = refusal.what();
-      }
-    }
-    if (reason.empty()) continue;
-    std::cout << matrix.name << ": not measured: " << reason << std::endl;
-    session.add_refusal("all", "double", matrix.name, reason);
+        if (crs.nnz() == 0) throw std::invalid_argument("the matrix has no entries.");
+        measure(session, options, matrix.name, crs, percentages);
+      });
+    if (!reason.empty()) session.add_refusal("double", matrix.name, reason);
   }
   if (percentages.empty()) throw std::runtime_error("none of the matrices could be measured.");
   for (const auto& [name, of_model] : percentages)

@@ -75,16 +75,12 @@ void measure(Session& session, const Options& options) {
     for (const std::filesystem::path& file : matrix_files(path))
       matrices.push_back(from_file<Crs>(file, options.entries));
   for (const NamedMatrix<Crs>& matrix : matrices) {
-    Crs crs;
-    try {
-      crs = matrix.make();
-    } catch (const Filigree::MatrixMarketError& error) {
-      session.add_refusal("all", "double", matrix.name, error.what());
-      continue;
-    }
-    Measurement<Scalar> measurement(crs, session.header(matrix.name, "double", 1));
-    session.measure(measurement, wanted_by_name(formats));
-    print(measurement.report());
+    const std::string reason = refusal_of([&]() {
+      Measurement<Scalar> measurement(matrix.make(), session.header(matrix.name, "double", 1));
+      session.measure(measurement, wanted_by_name(formats));
+      print(measurement.report());
+    });
+    if (!reason.empty()) session.add_refusal("double", matrix.name, reason);
   }
   // The solver. Its matrices are symmetric and positive definite.
   const int cells = session.quick() ? 10 : 160;

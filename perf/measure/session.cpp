@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <CLI/CLI.hpp>
 #include <filesystem>
+#include <filigree/io/matrix_market.hpp>
 #include <fstream>
 #include <iostream>
 
@@ -31,12 +32,12 @@ class SessionReporter : public benchmark::BenchmarkReporter {
     if (!m_path.empty()) m_json.ReportRuns(runs);
     m_file.flush();
     for (const Run& run : runs) {
-      std::cout << run.benchmark_name();
-      if (run.error_occurred)
-        std::cout << ": " << run.error_message << std::endl;
-      else
-        std::cout << ": " << run.GetAdjustedRealTime() << " " << benchmark::GetTimeUnitString(run.time_unit)
-                  << std::endl;
+      const std::string name = run.benchmark_name();
+      if (!run.error_occurred)
+        std::cout << name << ": " << run.GetAdjustedRealTime() << " "
+                  << benchmark::GetTimeUnitString(run.time_unit) << std::endl;
+      else if (name.find("/all/") == std::string::npos)  // add_refusal() has printed those
+        std::cout << name << ": not measured: " << run.error_message << std::endl;
     }
   }
 
@@ -101,9 +102,9 @@ void Session::run() {
   benchmark::ClearRegisteredBenchmarks();
 }
 
-void Session::add_refusal(const std::string& format, const std::string& scalar, const std::string& problem,
-                          const std::string& reason) {
-  benchmark::RegisterBenchmark((m_program + "/" + format + "/" + scalar + "/" + problem).c_str(),
+void Session::add_refusal(const std::string& scalar, const std::string& problem, const std::string& reason) {
+  std::cout << problem << ": not measured: " << reason << std::endl;
+  benchmark::RegisterBenchmark((m_program + "/all/" + scalar + "/" + problem).c_str(),
                                [reason](benchmark::State& state) { state.SkipWithError(reason.c_str()); });
   run();
 }
@@ -148,6 +149,20 @@ int run_session(CLI::App& app, int argc, char** argv, SessionOptions& options,
     session.finish();
     return 0;
   });
+}
+
+std::string refusal_of(const std::function<void()>& measure) {
+  try {
+    measure();
+  } catch (const Filigree::MatrixMarketError& error) {
+    return error.what();
+  } catch (const std::logic_error& error) {  // invalid_argument or length_error
+    return error.what();
+  } catch (const std::exception& error) {
+    if (!Filigree::Impl::is_out_of_memory(error)) throw;
+    return error.what();
+  }
+  return "";
 }
 
 Wanted wanted_by_name(const std::vector<std::string>& names) {

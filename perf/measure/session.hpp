@@ -60,10 +60,8 @@ class Session {
   void add_measured(const std::string& format, const std::string& scalar, const std::string& problem,
                     double seconds, const Figures& figures);
 
-  /// Adds a benchmark that failed before it could run, such as one whose file is missing. The file then has
-  /// the reason.
-  void add_refusal(const std::string& format, const std::string& scalar, const std::string& problem,
-                   const std::string& reason);
+  /// Prints why a problem cannot be measured, and adds a benchmark of the format "all" with the reason.
+  void add_refusal(const std::string& scalar, const std::string& problem, const std::string& reason);
 
   /// Completes the file and gives it its name.
   void finish();
@@ -80,6 +78,11 @@ class Session {
 /// `measure` and completes the file. `notes` end the help text. Returns the exit code of the program.
 int run_session(CLI::App& app, int argc, char** argv, SessionOptions& options,
                 const std::function<void(Session&)>& measure, const std::string& notes = "");
+
+/// Runs `measure` and returns why a matrix cannot be measured: its file cannot be read, a function refuses
+/// it, or memory is not enough. Returns an empty text if it was measured. Other errors, such as a wrong
+/// product, reach the caller.
+std::string refusal_of(const std::function<void()>& measure);
 
 /// Candidates by name. Names that this build does not have are left out. Conversions are timed.
 Wanted wanted_by_name(const std::vector<std::string>& names);

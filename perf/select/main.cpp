@@ -188,14 +188,12 @@ void measure_all(Session& session, const Options& options) {
             << std::setw(9) << "of best" << std::setw(13) << "of cuSPARSE" << std::setw(11) << "selection"
             << std::endl;
   Results results;
-  for (const NamedMatrix<Crs>& matrix : all)
-    try {
-      measure(session, options, matrix, results);
-    } catch (const std::exception& refusal) {
-      ++results.failures;
-      std::cout << matrix.name << ": not measured: " << refusal.what() << std::endl;
-      session.add_refusal("all", "double", matrix.name, refusal.what());
-    }
+  for (const NamedMatrix<Crs>& matrix : all) {
+    const std::string reason = refusal_of([&]() { measure(session, options, matrix, results); });
+    if (reason.empty()) continue;
+    ++results.failures;
+    session.add_refusal("double", matrix.name, reason);
+  }
   if (results.fractions.empty()) throw std::runtime_error("none of the matrices could be measured.");
   report(results);
 }

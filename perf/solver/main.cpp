@@ -40,12 +40,11 @@ void measure(Session& session, const Options& options) {
                            checked[i].matrix<Crs>(dof), names, options.solver);
   }
   for (const std::string& file : options.matrices) {
-    try {
+    const std::string reason = refusal_of([&]() {
       measure_solver<Scalar>(session, "double", matrix_name(file), 1, Filigree::read_matrix_market<Crs>(file),
                              names, options.solver);
-    } catch (const Filigree::MatrixMarketError& error) {
-      session.add_refusal("all", "double", matrix_name(file), error.what());
-    }
+    });
+    if (!reason.empty()) session.add_refusal("double", matrix_name(file), reason);
   }
 }
 

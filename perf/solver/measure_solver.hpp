@@ -52,8 +52,8 @@ inline void print_solver(const Report& report) {
 /// one with Kokkos Kernels' product run in turns, three times each. The benchmarks also have the figures of
 /// the products alone. Prints a table.
 ///
-/// A matrix on which conjugate gradients fail with Kokkos Kernels' product, because it is not positive
-/// definite, gets a refusal instead.
+/// Throws std::invalid_argument if the matrix is not square, or if conjugate gradients with Kokkos Kernels'
+/// product show that it is not positive definite.
 template <class Scalar>
 void measure_solver(Session& session, const std::string& scalar, const std::string& problem_name,
                     int block_size, const typename SpmvProblem<Scalar>::crs_type& crs,
@@ -62,20 +62,17 @@ void measure_solver(Session& session, const std::string& scalar, const std::stri
   using Solver = ConjugateGradients<Scalar>;
   using Product = typename Measurement<Scalar>::product_type;
   if (crs.numRows() != crs.numCols())
-    return session.add_refusal("all", scalar, problem_name,
-                               "conjugate gradients need a square matrix; this one has " +
-                                   std::to_string(crs.numRows()) + " rows and " +
-                                   std::to_string(crs.numCols()) + " columns");
+    Filigree::Impl::fail<std::invalid_argument>("conjugate gradients need a square matrix; this one has ",
+                                                crs.numRows(), " rows and ", crs.numCols(), " columns.");
   Measurement<Scalar> measurement(crs, session.header(problem_name, scalar, block_size));
   const auto solver = std::make_shared<Solver>(measurement.problem());
   const auto problem = measurement.problem();
   const auto first = solver->solve([problem]() { problem->multiply_by_kokkos_kernels(problem->crs); },
                                    options.tolerance, options.most_iterations);
   if (!first.is_definite)
-    return session.add_refusal(
-        "all", scalar, problem_name,
-        "conjugate gradients need a positive definite matrix; this one is not: in iteration " +
-            std::to_string(first.iterations + 1) + " p*A*p is not positive");
+    Filigree::Impl::fail<std::invalid_argument>(
+        "conjugate gradients need a positive definite matrix; this one is not: in iteration ",
+        first.iterations + 1, " the direction p has a p*A*p that is not positive.");
   measurement.set_further([solver, options](const std::shared_ptr<Problem>&, const Result& result,
                                             const Product& reference, const Product& product) {
     std::vector<double> seconds, reference_seconds;
