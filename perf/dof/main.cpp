@@ -60,18 +60,22 @@ void measure_grid(Session& session, const std::string& scalar, const NamedGrid& 
   std::map<std::string, std::map<std::int64_t, double>> speeds;
   for (const std::int64_t dof : dofs) {
     const int block_size = static_cast<int>(dof);
-    const Crs crs = grid.matrix<Crs>(block_size);
-    const double diagonals = static_cast<double>(grid.stencil.points.size());
-    const double formula = formula_bytes(diagonals, block_size, crs.numRows(), sizeof(Scalar));
-    Measurement<Scalar> measurement(
-        crs, session.header(grid.name + "_dof" + std::to_string(dof), scalar, block_size,
-                            {{"diagonals", diagonals}, {"formula_MB", 1e-6 * formula}}));
-    session.measure(measurement, wanted_by_name(formats));
-    const Report& report = measurement.report();
-    for (const Result& result : report.results)
-      if (result.is_timed())
-        speeds[result.format][dof] =
-            1e-9 * report.operations_per_entry * static_cast<double>(report.entries) / result.seconds();
+    const std::string name = grid.name + "_dof" + std::to_string(dof);
+    const std::string reason = refusal_of([&]() {
+      const Crs crs = grid.matrix<Crs>(block_size);
+      const double diagonals = static_cast<double>(grid.stencil.points.size());
+      const double formula = formula_bytes(diagonals, block_size, crs.numRows(), sizeof(Scalar));
+      Measurement<Scalar> measurement(
+          crs, session.header(name, scalar, block_size,
+                              {{"diagonals", diagonals}, {"formula_MB", 1e-6 * formula}}));
+      session.measure(measurement, wanted_by_name(formats));
+      const Report& report = measurement.report();
+      for (const Result& result : report.results)
+        if (result.is_timed())
+          speeds[result.format][dof] =
+              1e-9 * report.operations_per_entry * static_cast<double>(report.entries) / result.seconds();
+    });
+    if (!reason.empty()) session.add_refusal(scalar, name, reason);
   }
   print_summary(grid.name + ", " + scalar, dofs, speeds);
 }

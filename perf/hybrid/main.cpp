@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// filigree_hybrid: HEC against HYB, ELL and CRS, and inside conjugate gradients with a preconditioner, for
-// which Liu, Yu, Chen, Hsieh and Shao 2012 propose it.
+// filigree_hybrid: HEC against HYB, ELL and CRS, and inside conjugate gradients. Liu, Yu, Chen, Hsieh and
+// Shao 2012 propose HEC for Krylov solvers.
 #include <CLI/CLI.hpp>
 #include <iomanip>
 #include <iostream>
 
 #include "solver/measure_solver.hpp"
+#include "solver/symmetric_grid.hpp"
 #include "support/named_matrix.hpp"
 
 namespace FiligreePerf {
@@ -76,18 +77,19 @@ void measure(Session& session, const Options& options) {
       matrices.push_back(from_file<Crs>(file, options.entries));
   for (const NamedMatrix<Crs>& matrix : matrices) {
     const std::string reason = refusal_of([&]() {
-      Measurement<Scalar> measurement(matrix.make(), session.header(matrix.name, "double", 1));
+      const Crs crs = matrix.make();
+      if (crs.nnz() == 0) throw std::invalid_argument("the matrix has no entries.");
+      Measurement<Scalar> measurement(crs, session.header(matrix.name, "double", 1));
       session.measure(measurement, wanted_by_name(formats));
       print(measurement.report());
     });
     if (!reason.empty()) session.add_refusal("double", matrix.name, reason);
   }
   // The solver. Its matrices are symmetric and positive definite.
-  const int cells = session.quick() ? 10 : 160;
-  SolverOptions solver;
-  const GridCase grid{cells, 3, 1};
-  measure_solver<Scalar>(session, "double", "cg_grid_7pt", 1, grid_matrix<Crs>(grid),
-                         {"hec", "hyb", "ell", "crs_lanes1", "crs_lanes32", "cusparse_csr_alg1"}, solver);
+  const NamedGrid grid = grid_of("cg_grid_7pt", session.quick() ? "10x10x10" : "160x160x160");
+  measure_solver<Scalar>(session, "double", "cg_grid_7pt", 1, symmetric_matrix<Crs>(grid, 1),
+                         {"hec", "hyb", "ell", "crs_lanes1", "crs_lanes32", "cusparse_csr_alg1"},
+                         SolverOptions());
 }
 
 }  // namespace

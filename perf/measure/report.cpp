@@ -27,9 +27,13 @@ bool is_reference(const Result& result) {
   return result.format == reference_name;
 }
 
-/// "-" for products of other libraries, which are not converted from CRS here, and for the reference.
+/// "-" for the reference.
 std::string conversion_text(const Result& result, const char* format, double value) {
-  return result.is_peer || is_reference(result) ? "-" : number(format, value);
+  return is_reference(result) ? "-" : number(format, value);
+}
+/// "-" for products of other libraries, too.
+std::string refill_text(const Result& result, const char* format, double value) {
+  return result.is_peer ? "-" : conversion_text(result, format, value);
 }
 
 std::string fraction_text(const Report& report, const Result& result) {
@@ -66,11 +70,9 @@ const Column columns[] = {
        return conversion_text(r, "%.1f", r.in_products(r.conversion_seconds));
      }},
     {10, "refill", "ms",
-     [](const Report&, const Result& r) { return conversion_text(r, "%.3f", 1e3 * r.refill_seconds); }},
+     [](const Report&, const Result& r) { return refill_text(r, "%.3f", 1e3 * r.refill_seconds); }},
     {9, "", "products",
-     [](const Report&, const Result& r) {
-       return conversion_text(r, "%.1f", r.in_products(r.refill_seconds));
-     }},
+     [](const Report&, const Result& r) { return refill_text(r, "%.1f", r.in_products(r.refill_seconds)); }},
     {11, "pays after", "products",
      [](const Report& report, const Result& r) {
        const Contender one = r.contender();
@@ -86,9 +88,8 @@ constexpr const char* legend =
     "             median and quartiles of the ratios of all pairs\n"
     "of read      bytes per second as a fraction of the read bandwidth; \"in cache\" if the matrix, x and y\n"
     "             fit into the last-level cache\n"
-    "conversion   from CRS, with the checks of the input; refill: new values for the same pattern; both "
-    "also\n"
-    "             in products of Kokkos Kernels' CRS\n"
+    "conversion   from CRS, with the checks of the input, or the preparation of another library's product;\n"
+    "             refill: new values for the same pattern; both also in products of Kokkos Kernels' CRS\n"
     "pays after   number of products that save the time of the conversion; \"-\" if the format is not faster "
     "by\n"
     "             more than the noise\n"

@@ -10,6 +10,16 @@
 
 namespace FiligreePerf {
 
+/// Why a benchmark failed, empty if it did not. Google Benchmark 1.8 renamed the fields.
+template <class Run>
+auto failure_of(const Run& run, int) -> decltype(run.error_message) {
+  return run.error_message;
+}
+template <class Run>
+auto failure_of(const Run& run, long) -> decltype(run.skip_message) {
+  return run.skip_message;
+}
+
 /// Prints one line per benchmark and writes the JSON. Google Benchmark begins and ends a report each time
 /// that it runs benchmarks. Here all of them are one report.
 class SessionReporter : public benchmark::BenchmarkReporter {
@@ -33,11 +43,12 @@ class SessionReporter : public benchmark::BenchmarkReporter {
     m_file.flush();
     for (const Run& run : runs) {
       const std::string name = run.benchmark_name();
-      if (!run.error_occurred)
+      const std::string failure = failure_of(run, 0);
+      if (failure.empty())
         std::cout << name << ": " << run.GetAdjustedRealTime() << " "
                   << benchmark::GetTimeUnitString(run.time_unit) << std::endl;
       else if (name.find("/all/") == std::string::npos)  // add_refusal() has printed those
-        std::cout << name << ": not measured: " << run.error_message << std::endl;
+        std::cout << name << ": not measured: " << failure << std::endl;
     }
   }
 

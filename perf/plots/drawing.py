@@ -51,11 +51,12 @@ def read_session(path, program):
     """(context, entries) of a file that `program` wrote with --out=FILE."""
     how = f"write it with filigree_{program} --out=FILE"
     context, benchmarks = read_json(path, how)
-    entries = []
+    entries, seen = [], set()
     for one in benchmarks:
         parts = one["name"].split("/")
-        if len(parts) < 4 or parts[0] != program:
+        if len(parts) < 4 or parts[0] != program or one.get("run_type") == "aggregate" or tuple(parts[:4]) in seen:
             continue
+        seen.add(tuple(parts[:4]))
         refusal = one.get("error_message", "refused") if one.get("error_occurred") or one.get("skipped") else ""
         entries.append(Entry(*parts[:4], one, refusal))
     if not any(not entry.refusal for entry in entries):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Figures of the programs that repeat the evaluation of the papers."""
+import math
 import re
 
 from drawing import (BARS, Page, PlotError, duration, in_order, in_words, line_style, logarithmic, read_limit,
@@ -21,7 +22,7 @@ def dof_of(entry):
 
 
 def limit_line(axes, x, y, label):
-    axes.plot(x, y, color="#000000", linewidth=1.2, linestyle=(0, (1, 1.2)), zorder=1, label=label)
+    axes.plot(x, y, color="#000000", linewidth=1.2, linestyle=(0, (1, 1.2)), zorder=1, label=label, gid="limit")
 
 
 def legend_of(figure):
@@ -118,7 +119,8 @@ def limit_marks(axes, groups, value, label):
     for at, group in enumerate(groups):
         height = value(group)
         if height is not None:
-            axes.plot([at - 0.45, at + 0.45], [height, height], color="#000000", linewidth=1.4, linestyle=(0, (1, 1)))
+            axes.plot([at - 0.45, at + 0.45], [height, height], color="#000000", linewidth=1.4, linestyle=(0, (1, 1)),
+                      gid="limit")
     return Line2D([], [], color="#000000", linewidth=1.4, linestyle=(0, (1, 1)), label=label)
 
 
@@ -174,9 +176,11 @@ def hybrid(arguments):
         hec = find(products, problem, "hec")
         text = problem.replace("_", " ")
         return f"{text}\nwidth {hec['ell_width']:.0f}, beyond {100 * hec['excess_share']:.2g} %" if hec else text
-    written = draw_speeds("HEC next to HYB, ELL and CRS", context, products, problems, series, f"{arguments.out}_speed", tick,
-                          "Below each matrix: width of the ELL part of HEC, and the share of the entries beyond it. "
-                          "x: the format refuses the matrix.")
+    written = []
+    if products:
+        written += draw_speeds("HEC next to HYB, ELL and CRS", context, products, problems, series, f"{arguments.out}_speed", tick,
+                               "Below each matrix: width of the ELL part of HEC, and the share of the entries beyond it. "
+                               "x: the format refuses the matrix.")
     solved = [entry for entry in entries if entry.problem.startswith("cg_")]
     if solved:
         written += draw_iterations(context, solved, f"{arguments.out}_cg")
@@ -197,13 +201,15 @@ def draw_iterations(context, entries, prefix):
         for row, entry in enumerate(here):
             axes.barh(row, entry["iteration_ms"], color="#c5d6ea", edgecolor="#222222", linewidth=0.6, height=0.7)
             axes.barh(row, entry["median_ms"], color="#0b2a5b", edgecolor="#222222", linewidth=0.6, height=0.7)
-            axes.annotate(f"{duration(entry['iteration_ms'])}, {entry['iterations']:.0f} iterations",
+            words = "iterations" if entry["converged"] else "iterations, not converged"
+            axes.annotate(f"{duration(entry['iteration_ms'])}, {entry['iterations']:.0f} {words}",
                           (entry["iteration_ms"], row), xytext=(5, 0), textcoords="offset points", va="center", fontsize=8.5,
                           bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})
         reference = find(here, problem, "kokkos_kernels")
         if reference:
             bytes_of_product = reference["storage_MB"] + 8e-6 * (reference["rows"] + reference["columns"])
-            axes.axvline(bytes_of_product / read_limit(context), color="#000000", linewidth=1.3, linestyle=(0, (1, 1)))
+            axes.axvline(bytes_of_product / read_limit(context), color="#000000", linewidth=1.3, linestyle=(0, (1, 1)),
+                         gid="limit")
         axes.set_yticks(range(len(here)), [in_words(entry.format) for entry in here])
         axes.set_ylim(len(here) - 0.5, -0.5)
         axes.set_xlim(0, 1.45 * here[-1]["iteration_ms"])
@@ -236,10 +242,12 @@ def ellpack(arguments):
         suffix = f"_{number + 1}" if len(parts) > 1 else ""
         written += draw_speeds("Kernels for the matrices of Vazquez, Fernandez and Garzon 2011", context, entries, part, series,
                                f"{arguments.out}_kernels{suffix}", str,
-                               (notes + " Small matrices fit into the cache and can exceed the limit.").strip())
-    written += draw_surfaces(context, launches, f"{arguments.out}_launches")
-    written += draw_matching(context, launches, f"{arguments.out}_models")
-    written += draw_effective(context, launches, f"{arguments.out}_bandwidth")
+                               (notes + " Small matrices fit into the cache and can exceed the limit. x: the format "
+                                "refuses the matrix.").strip())
+    if launches:
+        written += draw_surfaces(context, launches, f"{arguments.out}_launches")
+        written += draw_matching(context, launches, f"{arguments.out}_models")
+        written += draw_effective(context, launches, f"{arguments.out}_bandwidth")
     if any(entry.format == "one_host_core" for entry in entries):
         written += draw_one_core(context, entries, problems, f"{arguments.out}_one_core")
     return written
@@ -310,7 +318,7 @@ def draw_matching(context, launches, prefix):
     handles = grouped_bars(axes, problems, models, percentage)
     handles[0].set_label("model of the paper")
     handles[1].set_label("our model")
-    axes.axhline(100, color="#000000", linewidth=1.2, linestyle=(0, (1, 1.2)))
+    axes.axhline(100, color="#000000", linewidth=1.2, linestyle=(0, (1, 1.2)), gid="limit")
     axes.set_xticklabels(problems, rotation=30, ha="right", fontsize=9)
     axes.set_ylabel("% of the fastest launch")
     axes.set_ylim(0, 108)
@@ -328,7 +336,7 @@ def draw_effective(context, launches, prefix):
         axes.bar(at, value, width=0.7, color="#5b86bd", edgecolor="#222222", linewidth=0.6)
         axes.text(at, value, f"{value:.3g}", ha="center", va="bottom", fontsize=8)
     limit = read_limit(context)
-    axes.axhline(limit, color="#000000", linewidth=1.2, linestyle=(0, (1, 1.2)),
+    axes.axhline(limit, color="#000000", linewidth=1.2, linestyle=(0, (1, 1.2)), gid="limit",
                  label=f"limit: measured read bandwidth, {limit:.0f} GB/s")
     axes.set_xticks(range(len(problems)), problems, rotation=30, ha="right", fontsize=9)
     axes.set_ylabel("GB/s")
@@ -370,20 +378,24 @@ def solver(arguments):
     context, entries = read_session(arguments.file, "solver")
     entries = measured(entries)
     written = draw_iterations(context, entries, f"{arguments.out}_iteration")
-    problems = in_order(entries, lambda entry: entry.problem)
+    # Runs that did not converge have no time to solution.
+    solved = [entry for entry in entries if entry["converged"] and entry.format != "kokkos_kernels"]
+    problems = in_order(solved, lambda entry: entry.problem)
+    if not problems:
+        return written
     page = Page("Time to solution, conversion included, and when the conversion has paid off", [context], 1, len(problems), 6.2,
                 0.9 + 0.3 * max(sum(entry.problem == one for entry in entries) for one in problems),
                 "Relative to conjugate gradients with Kokkos Kernels' CRS (1 = dashed line, higher is better). Limit (dotted line): "
                 "a product that takes no time.")
     for axes, problem in zip(page.axes[0], problems):
-        here = sorted((entry for entry in entries if entry.problem == problem and entry.format != "kokkos_kernels"),
+        here = sorted((entry for entry in solved if entry.problem == problem and entry.format != "kokkos_kernels"),
                       key=lambda entry: -entry["solution_speedup_vs_kokkos_kernels"])
         for row, entry in enumerate(here):
             speed_up = entry["solution_speedup_vs_kokkos_kernels"]
             axes.barh(row, speed_up, color="#5b86bd" if speed_up > 1 else "#d0d0d0", edgecolor="#222222", linewidth=0.6,
                       height=0.7)
             pays = entry["pays_after_iterations"]
-            words = "never pays" if pays < 0 else f"pays after {pays:.0f} iterations" if pays > 0 else "no conversion"
+            words = "never pays" if pays < 0 else f"pays after {pays:.0f} iterations"
             axes.annotate(f"{speed_up:.2f}, {words}", (speed_up, row), xytext=(5, 0), textcoords="offset points", va="center",
                           fontsize=8.5, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})
         reference = find(entries, problem, "kokkos_kernels")
@@ -391,7 +403,7 @@ def solver(arguments):
         limit = 0
         if reference and reference["iteration_ms"] > reference["median_ms"]:
             limit = reference["iteration_ms"] / (reference["iteration_ms"] - reference["median_ms"])
-            axes.axvline(limit, color="#000000", linewidth=1.3, linestyle=(0, (1, 1)), zorder=0)
+            axes.axvline(limit, color="#000000", linewidth=1.3, linestyle=(0, (1, 1)), zorder=0, gid="limit")
         axes.set_yticks(range(len(here)), [in_words(entry.format) for entry in here])
         axes.set_ylim(len(here) - 0.5, -0.5)
         axes.set_xlim(0, max(1.04 * limit, 1.9 * max([1.0] + [entry["solution_speedup_vs_kokkos_kernels"] for entry in here])))
@@ -407,7 +419,10 @@ def solver(arguments):
 def prediction(arguments):
     """The subcommand prediction: predicted over measured times of all formats and matrices."""
     context, entries = read_session(arguments.file, "select")
-    entries = measured(entries)
+    # A device without a model has no predictions.
+    entries = [entry for entry in measured(entries) if math.isfinite(float(entry["predicted_ms"]))]
+    if not entries:
+        raise PlotError(f"{arguments.file} has no predictions")
     page = Page("Predicted and measured time of a product", [context], 1, 1, 7.5, 6.0,
                 "One mark per matrix and format, with cold caches. On the dotted line, the limit, a prediction is exact; the grey "
                 "band is 25 % above and below it.")

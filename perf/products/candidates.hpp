@@ -21,11 +21,12 @@ struct Candidate {
   double storage_bytes = 0;       ///< bytes that the matrix occupies
   double bytes = 0;               ///< bytes that a product must move: the matrix, x and y
   double max_rel_error = 0;       ///< largest error of y, see SpmvProblem::check
-  double conversion_seconds = 0;  ///< median of a conversion from CRS with its checks; freeing the matrix is
-                                  ///< not included
-  double refill_seconds = 0;      ///< median of a refill without the check of the pattern
-  std::string picked;             ///< name of the format that optimize() picked, only for "auto"
-  double predicted_seconds = 0;   ///< prediction of the byte model for that format
+  double conversion_seconds =
+      0;                      ///< median of a conversion from CRS with its checks, or of the preparation of a
+                              ///< peer; freeing the matrix is not included
+  double refill_seconds = 0;  ///< median of a refill without the check of the pattern
+  std::string picked;         ///< name of the format that optimize() picked, only for "auto"
+  double predicted_seconds = 0;  ///< prediction of the byte model for that format
   /// Figures of the converted matrix that only some formats have, by name: "ell_width" and "excess_share" of
   /// HYB and HEC, that is the entries beyond the ELL part divided by all entries.
   std::vector<std::pair<std::string, double>> facts;
@@ -35,6 +36,8 @@ struct Candidate {
 struct Wanted {
   /// Whether a variant is wanted. is_default says that it is the first variant of its format, or a peer.
   std::function<bool(const std::string& name, bool is_default)> wants;
+  /// The most storage that a format may need, in CRS matrices; 0 for the default of the format.
+  double max_storage_ratio = 0;
   /// Times conversions and refills.
   bool time_conversions = true;
   /// Checks products, which takes longer than timing them. The product of "auto" is always checked.

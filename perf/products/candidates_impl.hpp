@@ -43,6 +43,21 @@ double share(Part part, Whole whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
+/// Runs `make` and returns why there is no result: the matrix is refused, or memory is not enough. Returns an
+/// empty text if there is one. Other errors reach the caller.
+template <class Make>
+std::string refusal_by(const Make& make) {
+  try {
+    make();
+  } catch (const std::logic_error& refusal) {  // invalid_argument or length_error
+    return refusal.what();
+  } catch (const std::exception& error) {
+    if (!Filigree::Impl::is_out_of_memory(error)) throw;
+    return error.what();
+  }
+  return "";
+}
+
 /// The facts of a converted matrix, see Candidate.
 template <class Matrix>
 std::vector<std::pair<std::string, double>> facts_of(const Matrix&) {
@@ -110,20 +125,19 @@ Candidate make_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, co
   candidate.name = name;
   candidate.format = Filigree::MatrixTraits<matrix_type>::name();
   Filigree::Impl::set_block_size(options, problem->block_size);
+  if (wanted.max_storage_ratio > 0) options.max_storage_ratio = wanted.max_storage_ratio;
   const auto convert = [&]() { return Filigree::convert<FormatTag::template matrix>(problem->crs, options); };
   matrix_type A;
-  try {
+  candidate.refusal = refusal_by([&]() {
+    if (wanted.time_conversions) {
+      Progress progress("timing the conversion to " + name);
+      candidate.conversion_seconds = conversion_seconds<execution_space>(convert);
+    }
     Progress progress("converting to " + name);
     A = convert();
-  } catch (const std::logic_error& refusal) {  // invalid_argument or length_error
-    candidate.refusal = refusal.what();
-    return candidate;
-  }
-  if (wanted.time_conversions) {
-    Progress progress("timing the conversion to " + name);
-    candidate.conversion_seconds = conversion_seconds<execution_space>(convert);
-    candidate.refill_seconds = refill_seconds<execution_space>(A, problem->crs);
-  }
+    if (wanted.time_conversions) candidate.refill_seconds = refill_seconds<execution_space>(A, problem->crs);
+  });
+  if (!candidate.refusal.empty()) return candidate;
   candidate.product = [problem, A]() {
     Filigree::spmv("N", problem->one, A, problem->x, problem->zero, problem->y);
   };
@@ -148,13 +162,17 @@ void for_each_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, con
     Candidate candidate;
     candidate.name = peer.name;
     candidate.is_peer = true;
-    try {
+    candidate.refusal = refusal_by([&]() {
       Progress progress("preparing " + peer.name);
-      PeerProduct made = peer.make(problem);
+      const auto make = [&]() { return peer.make(problem); };
+      if (wanted.time_conversions)
+        candidate.conversion_seconds =
+            conversion_seconds<typename SpmvProblem<Scalar>::execution_space>(make);
+      PeerProduct made = make();
       candidate.product = made.product;
       candidate.storage_bytes = made.storage_bytes;
-    } catch (const std::logic_error& refusal) {
-      candidate.refusal = refusal.what();
+    });
+    if (!candidate.refusal.empty()) {
       visit(candidate);
       continue;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <filigree/diagonal.hpp>
 #include <KokkosBlas1_axpby.hpp>
@@ -84,13 +85,35 @@ class ConjugateGradients {
     return run;
   }
 
+  /// Whether v*(A*w) and w*(A*v) agree up to rounding for two different vectors. Matrices that are not
+  /// symmetric almost never pass. x is then as before.
+  bool is_symmetric() {
+    const auto v = m_first_x;
+    const vector_type w = vector("w");
+    // On a host a mirror can be the View itself, so that w is copied first.
+    Kokkos::deep_copy(w, v);
+    const auto reversed = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), w);
+    std::reverse(reversed.data(), reversed.data() + reversed.extent(0));
+    Kokkos::deep_copy(w, reversed);
+    m_problem->multiply_by_kokkos_kernels(m_problem->crs);  // A*v
+    const double first = dot(w, m_problem->y);
+    const double scale = std::sqrt(dot(w, w) * dot(m_problem->y, m_problem->y));
+    Kokkos::deep_copy(m_problem->x, w);
+    m_problem->multiply_by_kokkos_kernels(m_problem->crs);
+    const double second = dot(v, m_problem->y);
+    Kokkos::deep_copy(m_problem->x, m_first_x);
+    const double rounding = std::is_same_v<typename Problem::real_type, float> ? 1e-4 : 1e-10;
+    return std::abs(first - second) <= rounding * scale;
+  }
+
   /// The largest error of the solution of the last run: the exact solution is 1 in every row.
   double error() const {
     const auto solution = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), m_solution);
     double largest = 0;
     for (std::size_t i = 0; i < solution.extent(0); ++i) {
       const double error = std::abs(static_cast<double>(solution(i)) - 1.0);
-      if (!(error <= largest)) largest = error;
+      if (std::isnan(error)) return error;
+      largest = std::max(largest, error);
     }
     return largest;
   }

@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "solver/measure_solver.hpp"
-#include "support/grid_list.hpp"
+#include "solver/symmetric_grid.hpp"
 #include "support/named_matrix.hpp"
 
 namespace FiligreePerf {
@@ -25,6 +25,9 @@ void measure(Session& session, const Options& options) {
   using Scalar = double;
   using Crs = SpmvProblem<Scalar>::crs_type;
   const std::vector<std::string> names = split(options.formats, ',');
+  // The peers depend on the build.
+  for (const std::string& name : names)
+    if (name.rfind("cusparse_", 0) != 0) check_word("--formats", name, candidate_names<Scalar>());
   const std::vector<std::string> grids = split(options.grids, ',');
   const std::vector<std::int64_t> dofs = numbers("--dofs", options.dofs, ',', 64);
   if (grids.size() != dofs.size())
@@ -36,8 +39,12 @@ void measure(Session& session, const Options& options) {
     checked.push_back(grid_of("--grids", text));
   for (std::size_t i = 0; i < checked.size(); ++i) {
     const int dof = static_cast<int>(dofs[i]);
-    measure_solver<Scalar>(session, "double", checked[i].name + "_dof" + std::to_string(dof), dof,
-                           checked[i].matrix<Crs>(dof), names, options.solver);
+    const std::string name = checked[i].name + "_dof" + std::to_string(dof);
+    const std::string reason = refusal_of([&]() {
+      measure_solver<Scalar>(session, "double", name, dof, symmetric_matrix<Crs>(checked[i], dof), names,
+                             options.solver);
+    });
+    if (!reason.empty()) session.add_refusal("double", name, reason);
   }
   for (const std::string& file : options.matrices) {
     const std::string reason = refusal_of([&]() {
