@@ -22,10 +22,11 @@ SOLVER = ("iterations converged relative_residual solution_error solve_ms iterat
           "solution_speedup_vs_kokkos_kernels pays_after_iterations").split()
 LAUNCH = ("lanes_per_row lanes_per_team median_ms GFLOPs effective_GBps cost_half_warps cost_sectors picked_half_warps "
           "picked_sectors").split()
+# The suffixes of the figures of each step.
 FIGURES = {"spmv_grid_1_unknown": [""], "spmv_grid_4_unknowns": [""], "dof_double": ["_speed", "_bandwidth", "_storage"],
            "dof_float": ["_speed", "_bandwidth", "_storage"],
            "hybrid": ["_speed", "_cg"], "ellpack": ["_kernels", "_launches", "_models", "_bandwidth"],
-           "solver": ["_iteration", "_solution"], "select": [""]}
+           "solver": ["_iteration", "_solution"], "select": [""], "roofline": [""]}
 
 
 def fail(*words):
