@@ -143,10 +143,10 @@ class Measurement {
   /// register_benchmarks().
   void set_further(const further_type& further) { m_further = further; }
 
-  /// Measures each product and its rival for this many seconds of a clock. Otherwise Google Benchmark decides
-  /// how often a product runs, by the sum of the times of the product alone. For products of a few
-  /// microseconds that takes tens of times as long, because each sample waits for the device. Call this
-  /// before register_benchmarks().
+  /// Measures each product for this many seconds of wall-clock time, which include the products of the
+  /// reference. Otherwise Google Benchmark decides how often a product runs, by the sum of the times of the
+  /// product alone. For short products that takes far longer, because each sample also waits for the device.
+  /// Call this before register_benchmarks().
   void set_seconds(double seconds) { m_seconds = seconds; }
 
   /// What was measured. Adds the samples of the reference if --benchmark_filter excluded it.
