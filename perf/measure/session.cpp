@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <filigree/io/matrix_market.hpp>
 #include <fstream>
 #include <iostream>
 
@@ -160,20 +159,6 @@ int run_session(CLI::App& app, int argc, char** argv, SessionOptions& options,
     session.finish();
     return 0;
   });
-}
-
-std::string refusal_of(const std::function<void()>& measure) {
-  try {
-    measure();
-  } catch (const Filigree::MatrixMarketError& error) {
-    return error.what();
-  } catch (const std::logic_error& error) {  // invalid_argument or length_error
-    return error.what();
-  } catch (const std::exception& error) {
-    if (!Filigree::Impl::is_out_of_memory(error)) throw;
-    return error.what();
-  }
-  return "";
 }
 
 Wanted wanted_by_name(const std::vector<std::string>& names) {

@@ -13,6 +13,7 @@
 #include "measure/measurement.hpp"
 #include "support/command_line.hpp"
 #include "support/read_bandwidth.hpp"
+#include "support/refusal.hpp"
 
 namespace FiligreePerf {
 
@@ -78,11 +79,6 @@ class Session {
 /// `measure` and completes the file. `notes` end the help text. Returns the exit code of the program.
 int run_session(CLI::App& app, int argc, char** argv, SessionOptions& options,
                 const std::function<void(Session&)>& measure, const std::string& notes = "");
-
-/// Runs `measure` and returns why a matrix cannot be measured: its file cannot be read, a function refuses
-/// it, or memory is not enough. Returns an empty text if it was measured. Other errors, such as a wrong
-/// product, reach the caller.
-std::string refusal_of(const std::function<void()>& measure);
 
 /// Candidates by name. Names that this build does not have are left out. Conversions are timed.
 Wanted wanted_by_name(const std::vector<std::string>& names);

@@ -6,6 +6,7 @@
 #include "products/candidates.hpp"
 #include "products/peers.hpp"
 #include "support/read_bandwidth.hpp"
+#include "support/refusal.hpp"
 
 namespace FiligreePerf {
 
@@ -41,21 +42,6 @@ void check_candidate(SpmvProblem<Scalar>& problem, Candidate& candidate, bool ch
 template <class Part, class Whole>
 double share(Part part, Whole whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
-/// Runs `make` and returns why there is no result: the matrix is refused, or memory is not enough. Returns an
-/// empty text if there is one. Other errors reach the caller.
-template <class Make>
-std::string refusal_by(const Make& make) {
-  try {
-    make();
-  } catch (const std::logic_error& refusal) {  // invalid_argument or length_error
-    return refusal.what();
-  } catch (const std::exception& error) {
-    if (!Filigree::Impl::is_out_of_memory(error)) throw;
-    return error.what();
-  }
-  return "";
 }
 
 /// The facts of a converted matrix, see Candidate.
@@ -128,7 +114,7 @@ Candidate make_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, co
   if (wanted.max_storage_ratio > 0) options.max_storage_ratio = wanted.max_storage_ratio;
   const auto convert = [&]() { return Filigree::convert<FormatTag::template matrix>(problem->crs, options); };
   matrix_type A;
-  candidate.refusal = refusal_by([&]() {
+  candidate.refusal = refusal_of([&]() {
     if (wanted.time_conversions) {
       Progress progress("timing the conversion to " + name);
       candidate.conversion_seconds = conversion_seconds<execution_space>(convert);
@@ -162,7 +148,7 @@ void for_each_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, con
     Candidate candidate;
     candidate.name = peer.name;
     candidate.is_peer = true;
-    candidate.refusal = refusal_by([&]() {
+    candidate.refusal = refusal_of([&]() {
       Progress progress("preparing " + peer.name);
       const auto make = [&]() { return peer.make(problem); };
       if (wanted.time_conversions)
