@@ -25,7 +25,7 @@ LAUNCH = ("lanes_per_row lanes_per_team median_ms GFLOPs effective_GBps cost_hal
 # The suffixes of the figures of each step.
 FIGURES = {"spmv_grid_1_unknown": [""], "spmv_grid_4_unknowns": [""], "dof_double": ["_speed", "_bandwidth", "_storage"],
            "dof_float": ["_speed", "_bandwidth", "_storage"],
-           "hybrid": ["_speed", "_cg"], "ellpack": ["_kernels", "_launches", "_models", "_bandwidth"],
+           "hybrid": ["_speed", "_cg"], "ellpack": ["_kernels", "_configurations", "_launches", "_models", "_bandwidth", "_one_core"],
            "solver": ["_iteration", "_solution"], "select": [""], "roofline": [""]}
 
 
@@ -130,7 +130,8 @@ def check_refused_matrices(solver, work):
     check(done.returncode == 0, "filigree_solver fails:", done.stderr)
     data = Benchmarks(work / "refused.json")
     check_solver_entry(data, "solver/cds/double/5pt_6x6_dof1")
-    for name, reason in (("indefinite", "positive definite"), ("rectangular", "2 rows and 3 columns"), ("broken", "truncated"), ("one_way", "need a symmetric matrix")):
+    for name, reason in (("indefinite", "positive definite"), ("rectangular", "2 rows and 3 columns"), ("broken", "truncated"),
+                         ("one_way", "need a symmetric matrix")):
         found = data.get(f"solver/all/double/{name}")
         check(found.get("error_occurred") and reason in found["error_message"], name, "has the message", found)
         check(f"{name}: not measured: " in done.stdout, "the output does not say why", name, "is not measured:", done.stdout)
@@ -169,7 +170,18 @@ def has_matplotlib(python):
                                                      check=False).returncode == 0
 
 
-CHECKS = {"dof_double": check_dof("double"), "dof_float": check_dof("float"), "hybrid": check_hybrid, "solver": check_solver, "ellpack": check_ellpack, "select": check_select}
+CHECKS = {"dof_double": check_dof("double"), "dof_float": check_dof("float"), "hybrid": check_hybrid, "solver": check_solver,
+          "ellpack": check_ellpack, "select": check_select}
+
+
+def check_cusparse(data):
+    """On a GPU each problem has a product of cuSPARSE."""
+    if data.context["backend"] != "Cuda":
+        return
+    problems = {tuple(name.split("/")[i] for i in (0, 2, 3)) for name in data.by_name if name.split("/")[1] != "all"}
+    for program, scalar, problem in problems:
+        one = data.get(f"{program}/cusparse_csr_alg1/{scalar}/{problem}")
+        check(one["median_ms"] > 0, "no time of", one["name"])
 
 
 def main():
@@ -191,7 +203,10 @@ def main():
         check(first.returncode == 0, "it fails:", first.stdout, first.stderr)
         for name, of_name in CHECKS.items():
             check((out / f"{name}.json").exists(), f"no {name}.json:", first.stdout, (out / f"{name}.txt").read_text())
-            of_name(Benchmarks(out / f"{name}.json"))
+            data = Benchmarks(out / f"{name}.json")
+            of_name(data)
+            if name != "select":
+                check_cusparse(data)
         check_refused_matrices(programs / "filigree_solver", work)
         for name in ("grid_1_unknown", "grid_4_unknowns"):
             check('"name": "spmv/cds/double/' in (out / f"spmv_{name}.json").read_text(), f"no product of CDS in spmv_{name}.json")
@@ -200,8 +215,11 @@ def main():
             print("test_run_all: there is no matplotlib, so no figure was tested")
             return 77
         page = (out / "index.html").read_text()
+        has_one_core = '"name": "ellpack/one_host_core/' in (out / "ellpack.json").read_text()
         for name, suffixes in FIGURES.items():
             for suffix in suffixes:
+                if suffix == "_one_core" and not has_one_core:
+                    continue
                 for extension in (".png", ".svg"):
                     file = out / (name + suffix + extension)
                     check(file.exists() and file.stat().st_size > 5000, "no figure", file.name)

@@ -56,8 +56,8 @@ struct Timed {
   double seconds = 0;
 };
 
-/// Padding may take ten times the storage of CRS, so that irregular matrices are judged too.
-constexpr double max_storage_ratio = 10;
+/// With 32 lanes per row a row of one entry is padded to 32. No launch is refused for that.
+constexpr double max_storage_ratio = 32;
 
 Ell convert(const Crs& crs, const EllrTLaunch& launch) {
   Filigree::EllOptions options = launch.options();
@@ -273,9 +273,7 @@ std::vector<NamedMatrix<Crs>> matrices(const Options& options) {
   for (const PaperMatrix& paper : paper_matrices) {
     const auto file = options.folder.empty() ? std::filesystem::path() : file_of(paper.name, options.folder);
     if (!file.empty()) {
-      NamedMatrix<Crs> found = from_file<Crs>(file, options.entries);
-      found.name = paper.name;
-      result.push_back(found);
+      result.push_back(from_table<Crs>(paper, file, options.entries));
     } else if (const auto made = of_name(paper.name); options.generated && made != generated.end()) {
       result.push_back(*made);
     } else if (!options.folder.empty()) {

@@ -17,8 +17,9 @@ using Scalar = double;
 using Crs = SpmvProblem<Scalar>::crs_type;
 
 /// HEC with both rules for the width, HYB with both, ELL, and CRS with one lane and with a warp per row.
-const std::vector<std::string> formats = {"hec",        "hec_third_of_rows", "hyb", "hyb_least_bytes",  "ell",
-                                          "crs_lanes1", "crs_lanes32",       "crs", "cusparse_csr_alg1"};
+const std::vector<std::string> formats = {
+    "hec",        "hec_third_of_rows", "hyb", "hyb_least_bytes", "ell",
+    "crs_lanes1", "crs_lanes32",       "crs", "crs_balanced",    "cusparse_csr_alg1"};
 
 struct Options : SessionOptions {
   std::vector<std::string> paths;

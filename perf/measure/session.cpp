@@ -89,6 +89,7 @@ Session::Session(std::string program, const SessionOptions& options)
   m_read_bandwidth = read_bandwidth(Kokkos::DefaultExecutionSpace());
   for (const auto& [key, value] : machine_context(m_machine, m_read_bandwidth))
     benchmark::AddCustomContext(key, value);
+  benchmark::AddCustomContext("host_processor", processor_name());
   benchmark::AddCustomContext("program", m_program);
 }
 

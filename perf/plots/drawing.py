@@ -25,7 +25,9 @@ def read_json(path, how, needed=()):
     missing = [key for key in (*needed, *NEEDED_CONTEXT) if key not in context]
     if missing:
         raise PlotError(f"{path} does not say its {missing[0]}; {how}")
-    context["device"] = context["device"].replace("(R)", "").replace("(TM)", "")
+    for key in ("device", "host_processor"):
+        if key in context:
+            context[key] = context[key].replace("(R)", "").replace("(TM)", "")
     return context, benchmarks
 
 
@@ -47,20 +49,20 @@ class Entry:
                             f"written by this version of filigree_{self.program}?") from error
 
 
-def read_session(path, program):
-    """(context, entries) of a file that `program` wrote with --out=FILE."""
-    how = f"write it with filigree_{program} --out=FILE"
+def read_session(path, program=None):
+    """(context, entries) of a file that `program`, or any program, wrote with --out=FILE."""
+    how = f"write it with filigree_{program} --out=FILE" if program else "write it with a program of perf/"
     context, benchmarks = read_json(path, how)
     entries, seen = [], set()
     for one in benchmarks:
         parts = one["name"].split("/")
-        if len(parts) < 4 or parts[0] != program or one.get("run_type") == "aggregate" or tuple(parts[:4]) in seen:
+        if len(parts) < 4 or parts[0] != (program or parts[0]) or one.get("run_type") == "aggregate" or tuple(parts[:4]) in seen:
             continue
         seen.add(tuple(parts[:4]))
         refusal = one.get("error_message", "refused") if one.get("error_occurred") or one.get("skipped") else ""
         entries.append(Entry(*parts[:4], one, refusal))
     if not any(not entry.refusal for entry in entries):
-        raise PlotError(f"{path} has no measurements of filigree_{program}; {how}")
+        raise PlotError(f"{path} has no measurements{f' of filigree_{program}' if program else ''}; {how}")
     return context, entries
 
 
@@ -160,16 +162,19 @@ class Page:
         return save(self.figure, prefix)
 
 
-def logarithmic(axis, low, high):
-    """A logarithmic axis with plain numbers. Short ranges have labels between the powers of ten, too."""
-    from matplotlib.ticker import FormatStrFormatter, NullFormatter
-    axis.axes.set(**{f"{axis.axis_name}scale": "log", f"{axis.axis_name}lim": (low, high)})
+def logarithmic(axis, low=None, high=None):
+    """A logarithmic axis with plain numbers, labelled at 1, 2 and 5 times the powers of ten."""
+    from matplotlib.ticker import FormatStrFormatter, LogLocator, NullFormatter
+    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+    if low is not None:
+        axis.axes.set(**{f"{axis.axis_name}lim": (low, high)})
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.set_major_formatter(FormatStrFormatter("%g"))
-    axis.set_minor_formatter(FormatStrFormatter("%g") if high < 12 * low else NullFormatter())
+    axis.set_minor_formatter(NullFormatter())
     axis.set_tick_params(which="both", labelsize=8)
 
 
-# Colour, marker and line of a format in diagrams with lines; face colour and hatch in diagrams with bars. The
+# Colour, marker and line of a format in diagrams with lines, and face colour and hatch in those with bars. The
 # colours differ in brightness, so that they can be told apart in print without colours.
 LINES = {
     "cds": ("#0b2a5b", "o", "-"), "dia": ("#7a9cc6", "s", "-"), "ell": ("#2e7d4f", "^", "-"),
@@ -177,11 +182,14 @@ LINES = {
     "crs": ("#777777", "+", "--"), "crs_balanced": ("#a0a0a0", "P", "-"), "cusparse_csr_alg1": ("#c0392b", "x", ":"),
     "cusparse_bsr": ("#e8a33d", "D", ":"),
 }
-OTHER_LINES = [("#5b2a86", "*", "-."), ("#d16ba5", "h", "-."), ("#4aa3a2", "<", "-."), ("#8a6d3b", ">", "-."),
-               ("#1b7f79", "1", ":"), ("#a33b20", "2", ":"), ("#6f7d1c", "3", ":"), ("#c28fce", "4", ":"),
-               ("#3f3f9e", "p", "--"), ("#e0b000", "8", "--"), ("#7f4f24", "|", "--"), ("#2f9e44", "_", "--")]
-BARS = [("#0b2a5b", ""), ("#5b86bd", ""), ("#c5d6ea", ""), ("#2e7d4f", ""), ("#9fcf9b", "\\\\\\"), ("#777777", ""),
-        ("#d0d0d0", "..."), ("#ffffff", ""), ("#e8a33d", "///"), ("#f7dfb0", "xxx"), ("#c0392b", ""), ("#f0b8b0", "---")]
+BARS = {
+    "crs_lanes1": ("#dddddd", ""), "crs_lanes16": ("#bbbbbb", "..."), "crs_lanes32": ("#dddddd", "..."), "crs": ("#777777", ""),
+    "crs_balanced": ("#777777", "///"), "ellpack": ("#2e7d4f", ""), "ell": ("#9fcf9b", "\\\\\\"), "hyb": ("#b5651d", ""),
+    "hyb_least_bytes": ("#e3c09b", ""), "hec": ("#0b2a5b", ""), "hec_third_of_rows": ("#5b86bd", ""),
+    "ellr_t_best": ("#0b2a5b", ""), "ellr_t_half_warps": ("#c5d6ea", ""), "ellr_t_sectors": ("#5b86bd", ""),
+    "ellr_t_worst": ("#ffffff", "xxx"), "cusparse_csr_alg1": ("#e8a33d", "///"), "cusparse_sell": ("#f7dfb0", "xxx"),
+    "kokkos_kernels": ("#ffffff", ""),
+}
 
 NAMES = {"kokkos_kernels": "Kokkos Kernels' CRS", "crs": "native CRS", "crs_balanced": "balanced CRS", "bsr": "BSR",
          "dia": "DIA", "ell": "ELLPACK-R", "sell": "SELL", "cds": "CDS", "cusparse_csr_alg1": "cuSPARSE CSR",
@@ -198,10 +206,9 @@ def in_words(name):
     return NAMES.get(name, name)
 
 
-def line_style(name, names):
-    """Colour, marker and line of a format. `names` are all formats of the diagram."""
-    others = [other for other in names if other not in LINES]
-    return LINES.get(name) or OTHER_LINES[others.index(name) % len(OTHER_LINES)]
+def line_style(name):
+    """Colour, marker and line of a format."""
+    return LINES.get(name, ("#5b2a86", "*", "-."))
 
 
 def in_order(entries, key):

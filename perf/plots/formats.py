@@ -95,8 +95,11 @@ def draw_bars(axes, run):
                   solid_capstyle="butt")
         axes.plot([bar.lower_quartile, bar.upper_quartile], [row, row], color="#ffffff", linewidth=1.4, zorder=4,
                   solid_capstyle="butt")
-        axes.text(1.02, row, f"{bar.speed_up:.2f}", transform=beside, va="center", fontsize=9, fontweight="bold")
-        axes.text(1.11, row, duration(bar.milliseconds), transform=beside, va="center", fontsize=9, color="#444444")
+        # Places in points, so that they do not depend on the width of the diagram.
+        for text, right, style_of in ((f"{bar.speed_up:.2f}", 30, {"fontweight": "bold"}),
+                                      (duration(bar.milliseconds), 82, {"color": "#444444"})):
+            axes.annotate(text, (1, row), xycoords=beside, xytext=(right, 0), textcoords="offset points", va="center", ha="right",
+                          fontsize=9, annotation_clip=False, **style_of)
     for row in range(len(run.bars), len(run.bars) + len(run.refused)):
         axes.text(1.02, row, "refused", transform=beside, va="center", fontsize=9, color="#555555", style="italic")
     names = [bar.name for bar in run.bars] + run.refused
@@ -121,8 +124,8 @@ def bars(arguments):
     most = max(len(run.bars) + len(run.refused) for run in runs)
     captions = list(dict.fromkeys(caption(run.context) for run in runs))
     text = "\n".join(textwrap.fill(line, 92 * columns) for line in captions)
-    # Heights in inches: the title, the diagrams, the legend and the caption.
-    above, below = 0.3, 0.55 + 0.18 * text.count("\n")
+    # Heights in inches: the title, the diagrams, the legend, in two rows if it is narrow, and the caption.
+    above, below = 0.3, 0.55 + 0.18 * (2 - columns) + 0.18 * text.count("\n")
     height = above + rows * (0.29 * most + 1.25) + below
     figure, axes = plt.subplots(rows, columns, figsize=(6.6 * columns, height), squeeze=False)
     for place, run in zip(axes.flat, runs):
@@ -137,8 +140,8 @@ def bars(arguments):
     legend += [
         Line2D([], [], color="#222222", linewidth=3, label="quartiles"),
         Patch(facecolor="#bbbbbb", alpha=0.5, label=f"noise ({noise})")]
-    figure.legend(handles=legend, loc="lower left", ncol=len(legend), frameon=False, fontsize=8.5, columnspacing=1.2,
-                  handletextpad=0.5, bbox_to_anchor=(0, (below - 0.32) / height))
+    figure.legend(handles=legend, loc="upper left", ncol=-(-len(legend) // (3 - columns)), frameon=False, fontsize=8.5,
+                  columnspacing=1.2, handletextpad=0.5, bbox_to_anchor=(0, below / height))
     figure.text(0.01, 0.07 / height, text, fontsize=8.5, color="#444444", va="bottom")
     figure.text(0.01, 1 - 0.1 / height, arguments.title, fontsize=12, fontweight="bold", va="top")
     return save(figure, arguments.out)

@@ -55,7 +55,7 @@ def dof(arguments):
                 for name in formats:
                     line = sorted((entry for entry in here if entry.format == name), key=dof_of)
                     if line:
-                        colour, marker, dashes = line_style(name, formats)
+                        colour, marker, dashes = line_style(name)
                         axes.plot([dof_of(entry) for entry in line], [value(entry) for entry in line], color=colour,
                                   marker=marker, linestyle=dashes, linewidth=1.6, markersize=5.5, label=in_words(name))
                 dofs = sorted(set(dof_of(entry) for entry in here))
@@ -97,12 +97,12 @@ def grouped_bars(axes, groups, series, value, text_size=0):
     step = 0.84 / len(series)
     handles = []
     for which, name in enumerate(series):
-        face, hatch = BARS[which % len(BARS)]
+        face, hatch = BARS[name]
         for at, group in enumerate(groups):
             height = value(group, name)
             place = at - 0.42 + step * (which + 0.5)
             if height is None:
-                axes.plot([place], [0], marker="x", color="#222222", markersize=3, clip_on=False)
+                axes.plot([place], [0], marker="x", color="#222222", markersize=3, clip_on=False, transform=axes.get_xaxis_transform())
                 continue
             axes.bar(place, height, width=step, color=face, hatch=hatch, edgecolor="#222222", linewidth=0.5)
             if text_size:
@@ -138,25 +138,35 @@ LIMIT = "limit: read bandwidth"
 LIMIT_NOTE = "Limit: the values and columns of the entries, x and y move once, at the measured read bandwidth."
 
 
-def draw_speeds(page_title, context, entries, problems, series, prefix, tick, notes=""):
-    page = Page(page_title, [context], 1, 1, max(9.0, 0.16 * len(problems) * len(series) + 1.5), 4.2,
-                f"{LIMIT_NOTE} {notes}".strip())
-    axes = page.axes[0][0]
+def draw_speeds(page_title, context, entries, problems, series, prefix, tick, notes="", is_logarithmic=False):
+    """GFLOP/s of the series for each problem. At most seven problems stand beside each other."""
+    rows = -(-len(problems) // 7)
+    columns = -(-len(problems) // rows)
+    page = Page(page_title, [context], rows, 1, max(9.0, 0.15 * columns * len(series) + 1.2), 3.4, f"{LIMIT_NOTE} {notes}".strip())
+    handles = []
 
     def speed(problem, name):
         entry = find(entries, problem, name)
         return entry["GFLOPs"] if entry else None
-    handles = grouped_bars(axes, problems, series, speed)
 
     def limit(problem):
         entry = next((entry for entry in entries if entry.problem == problem and "columns" in entry.figures), None)
         return crs_limit(entry, context) if entry else None
-    handles.append(limit_marks(axes, problems, limit, LIMIT))
-    axes.set_xticklabels([tick(problem) for problem in problems], rotation=30, ha="right", fontsize=9)
-    axes.set_ylabel("GFLOP/s")
-    axes.set_ylim(bottom=0)
-    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
-    axes.set_axisbelow(True)
+    lowest = min(entry["GFLOPs"] for entry in entries if entry.format in series)
+    highest = max(max(entry["GFLOPs"] for entry in entries if entry.format in series), *(limit(one) or 0 for one in problems))
+    for row in range(rows):
+        axes = page.axes[row][0]
+        here = problems[row * columns:(row + 1) * columns]
+        if is_logarithmic:
+            logarithmic(axes.yaxis, 0.5 * lowest, 1.5 * highest)
+        else:
+            axes.set_ylim(0, 1.05 * highest)
+        handles = grouped_bars(axes, here, series, speed) + [limit_marks(axes, here, limit, LIMIT)]
+        axes.set_xlim(-0.5, columns - 0.5)
+        axes.set_xticklabels([tick(problem) for problem in here], fontsize=9)
+        axes.set_ylabel("GFLOP/s")
+        axes.grid(axis="y", color="#dddddd", linewidth=0.6)
+        axes.set_axisbelow(True)
     return page.save(handles, prefix)
 
 
@@ -175,7 +185,7 @@ def hybrid(arguments):
     def tick(problem):
         hec = find(products, problem, "hec")
         text = problem.replace("_", " ")
-        return f"{text}\nwidth {hec['ell_width']:.0f}, beyond {100 * hec['excess_share']:.2g} %" if hec else text
+        return f"{text}\nwidth {hec['ell_width']:.0f}, beyond {100 * hec['excess_share']:.0f} %" if hec else text
     written = []
     if products:
         written += draw_speeds("HEC next to HYB, ELL and CRS", context, products, problems, series, f"{arguments.out}_speed", tick,
@@ -187,16 +197,28 @@ def hybrid(arguments):
     return written
 
 
+def two_columns(title, context, entries, problems, notes):
+    """A page with a diagram of horizontal bars for each problem, at most two beside each other, and its diagrams."""
+    columns = min(2, len(problems))
+    rows = -(-len(problems) // columns)
+    most = max(sum(entry.problem == one for entry in entries) for one in problems)
+    page = Page(title, [context], rows, columns, 7.5, 0.9 + 0.3 * most, notes)
+    places = list(page.axes.flat)
+    for empty in places[len(problems):]:
+        empty.set_visible(False)
+    return page, places
+
+
 def draw_iterations(context, entries, prefix):
     """Time per iteration, and the part of it that is the product."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
     problems = in_order(entries, lambda entry: entry.problem)
-    page = Page("Time per iteration of conjugate gradients", [context], 1, len(problems), 7.5,
-                0.9 + 0.34 * max(sum(entry.problem == one for entry in entries) for one in problems),
-                "Conjugate gradients with the diagonal as preconditioner, in double precision. Limit: the CRS matrix, x and y "
-                "move once, at the measured read bandwidth.")
-    for axes, problem in zip(page.axes[0], problems):
+    page, places = two_columns("Time per iteration of conjugate gradients", context, entries, problems,
+                               "Conjugate gradients with the diagonal as preconditioner, in double precision. Limit: the CRS matrix, x "
+                               "and y move once, at the measured read bandwidth. Products of small matrices are timed one after the "
+                               "other, which hides the time of the host to start them; in the solver it is part of the rest.")
+    for axes, problem in zip(places, problems):
         here = sorted((entry for entry in entries if entry.problem == problem), key=lambda entry: entry["iteration_ms"])
         for row, entry in enumerate(here):
             axes.barh(row, entry["iteration_ms"], color="#c5d6ea", edgecolor="#222222", linewidth=0.6, height=0.7)
@@ -214,8 +236,8 @@ def draw_iterations(context, entries, prefix):
         axes.set_ylim(len(here) - 0.5, -0.5)
         axes.set_xlim(0, 1.45 * here[-1]["iteration_ms"])
         axes.set_xlabel("ms per iteration")
-        axes.set_title(problem.replace("_", " "), loc="left", fontsize=10)
-    return page.save([Patch(facecolor="#0b2a5b", label="product"), Patch(facecolor="#c5d6ea", label="vectors and dot products"),
+        axes.set_title(problem.replace("cg_", "").replace("_", " "), loc="left", fontsize=10)
+    return page.save([Patch(facecolor="#0b2a5b", label="product"), Patch(facecolor="#c5d6ea", label="rest: vectors, dot products"),
                       Line2D([], [], color="#000000", linewidth=1.3, linestyle=(0, (1, 1)), label="limit of a product with CRS")],
                      prefix)
 
@@ -224,26 +246,28 @@ def draw_iterations(context, entries, prefix):
 
 
 def ellpack(arguments):
-    """The subcommand ellpack: kernels (figure 5), launches (figure 3), models (table 2), bandwidth (table 3), one core (figure 6)."""
+    """The subcommand ellpack: the paper's figures 3 (cost of the model), 4 (launches), 5 (kernels) and 6 (one core), and its
+    tables 2 (models) and 3 (bandwidth)."""
     context, entries = read_session(arguments.file, "ellpack")
     missing = [entry.problem for entry in entries if entry.refusal and entry.format == "all"]
     entries = measured(entries)
     launches = [entry for entry in entries if entry.format.startswith("launch_")]
     entries = [entry for entry in entries if not entry.format.startswith("launch_")]
     problems = in_order(entries, lambda entry: entry.problem)
-    notes = f"Not measured: {', '.join(missing)}." if missing else ""
-    series = [name for name in ("crs_lanes1", "crs_lanes32", "crs_lanes16", "ellpack", "ell", "ellr_t_half_warps",
-                                "ellr_t_sectors", "ellr_t_best", "hyb", "cusparse_csr_alg1", "kokkos_kernels")
-              if any(entry.format == name for entry in entries)]
-    # At most eleven matrices fit beside each other.
-    written = []
-    parts = [problems[i:i + 11] for i in range(0, len(problems), 11)]
-    for number, part in enumerate(parts):
-        suffix = f"_{number + 1}" if len(parts) > 1 else ""
-        written += draw_speeds("Kernels for the matrices of Vazquez, Fernandez and Garzon 2011", context, entries, part, series,
-                               f"{arguments.out}_kernels{suffix}", str,
-                               (notes + " Small matrices fit into the cache and can exceed the limit. x: the format "
-                                "refuses the matrix.").strip())
+    notes = "Small matrices are in the cache, and starting their products takes most of the time. x: the format refuses the matrix."
+    if missing:
+        notes += f" Not measured: {', '.join(missing)}."
+
+    def draw(title, suffix, names):
+        series = [name for name in names if any(entry.format == name for entry in entries)]
+        return draw_speeds(title, context, entries, problems, series, f"{arguments.out}_{suffix}", str, notes,
+                           is_logarithmic=True) if series else []
+    written = draw("Kernels for the matrices of Vazquez, Fernandez and Garzon 2011", "kernels",
+                   ("crs_lanes1", "crs_lanes32", "crs_lanes16", "ellpack", "ell", "ellr_t_half_warps", "ellr_t_sectors", "hyb",
+                    "cusparse_csr_alg1", "cusparse_sell", "kokkos_kernels"))
+    notes += " The fastest and the slowest launch are those with cold caches; here a matrix that fits stays in the cache."
+    written += draw("ELLR-T with the fastest launch, those of the models, and the slowest", "configurations",
+                    ("ellr_t_best", "ellr_t_sectors", "ellr_t_half_warps", "ellr_t_worst"))
     if launches:
         written += draw_surfaces(context, launches, f"{arguments.out}_launches")
         written += draw_matching(context, launches, f"{arguments.out}_models")
@@ -262,43 +286,47 @@ def picked_of(launches, problem, model):
 
 
 def draw_surfaces(context, launches, prefix):
-    """For up to four matrices: the time of each launch relative to the fastest."""
+    """For up to four matrices: the time of each launch, and its cost by both models, relative to the smallest."""
     problems = in_order(launches, lambda entry: entry.problem)
     preferred = [name for name in ("rma10", "pdb1HYS", "mac_econ", "gemat12", "dense2", "qcd5_4", "mc2depi", "bcsstk24")
                  if name in problems]
     chosen = (preferred + [name for name in problems if name not in preferred])[:4]
-    page = Page("Launches of ELLR-T: time relative to the fastest", [context], 1, len(chosen), 3.9, 3.4,
+    surfaces = (("median_ms", "measured time"), ("cost_half_warps", "cost by the paper's model"),
+                ("cost_sectors", "cost by our model"))
+    page = Page("Launches of ELLR-T: time and costs relative to the smallest", [context], len(surfaces), len(chosen), 3.9, 3.1,
                 "T lanes multiply a row, teams have BS lanes. Frames: fastest launch (solid), pick of the paper's model "
                 "(dashed), pick of our model (dotted). The limit is 1.")
     from matplotlib.patches import Rectangle
-    for axes, problem in zip(page.axes[0], chosen):
-        here = [entry for entry in launches if entry.problem == problem]
-        lanes = sorted(set(int(entry["lanes_per_row"]) for entry in here))
-        teams = sorted(set(int(entry["lanes_per_team"]) for entry in here))
-        best = best_of(launches, problem)
-        times = [[None] * len(teams) for _ in lanes]
-        for entry in here:
-            times[lanes.index(int(entry["lanes_per_row"]))][teams.index(int(entry["lanes_per_team"]))] = (
-                entry["median_ms"] / best["median_ms"])
-        shown = [[float("nan") if time is None else time for time in row] for row in times]
-        axes.imshow(shown, cmap="Greys", vmin=1, vmax=max(2.0, max(max(row) for row in shown)), aspect="auto", origin="lower")
-        for row, of_lanes in enumerate(times):
-            for column, time in enumerate(of_lanes):
-                if time is not None:
-                    dark = time > 1 + 0.6 * (max(2.0, max(max(row) for row in shown)) - 1)
-                    axes.text(column, row, f"{time:.2f}", ha="center", va="center", fontsize=8,
-                              color="#ffffff" if dark else "#000000")
-        for entry, style, inset in ((best, "-", 0.0), (picked_of(here, problem, "half_warps"), "--", 0.07),
-                                    (picked_of(here, problem, "sectors"), ":", 0.14)):
-            if entry:
-                at = (teams.index(int(entry["lanes_per_team"])) - 0.5 + inset, lanes.index(int(entry["lanes_per_row"])) - 0.5 + inset)
-                axes.add_patch(Rectangle(at, 1 - 2 * inset, 1 - 2 * inset, fill=False, edgecolor="#b03a2e", linewidth=1.8,
-                                         linestyle=style, clip_on=False, zorder=5))
-        axes.set_xticks(range(len(teams)), teams)
-        axes.set_yticks(range(len(lanes)), lanes)
+    for row_of_axes, (figure, words) in zip(page.axes, surfaces):
+        for axes, problem in zip(row_of_axes, chosen):
+            here = [entry for entry in launches if entry.problem == problem]
+            lanes = sorted(set(int(entry["lanes_per_row"]) for entry in here))
+            teams = sorted(set(int(entry["lanes_per_team"]) for entry in here))
+
+            def place(entry):
+                return teams.index(int(entry["lanes_per_team"])), lanes.index(int(entry["lanes_per_row"]))
+            smallest = min(entry[figure] for entry in here)
+            highest = max(2.0, max(entry[figure] for entry in here) / smallest)
+            shown = [[float("nan")] * len(teams) for _ in lanes]
+            for entry in here:
+                column, row = place(entry)
+                ratio = shown[row][column] = entry[figure] / smallest
+                axes.text(column, row, f"{ratio:.2f}" if ratio < 100 else f"{ratio:.0f}", ha="center", va="center", fontsize=8,
+                          color="#ffffff" if ratio > 1 + 0.6 * (highest - 1) else "#000000")
+            axes.imshow(shown, cmap="Greys", vmin=1, vmax=highest, aspect="auto", origin="lower")
+            best = best_of(launches, problem)
+            for entry, style, inset in ((best, "-", 0.0), (picked_of(here, problem, "half_warps"), "--", 0.07),
+                                        (picked_of(here, problem, "sectors"), ":", 0.14)):
+                column, row = place(entry)
+                axes.add_patch(Rectangle((column - 0.5 + inset, row - 0.5 + inset), 1 - 2 * inset, 1 - 2 * inset, fill=False,
+                                         edgecolor="#b03a2e", linewidth=1.8, linestyle=style, clip_on=False, zorder=5))
+            axes.set_xticks(range(len(teams)), teams)
+            axes.set_yticks(range(len(lanes)), lanes)
+            least = f"{words}, {duration(best['median_ms'])} = 1" if figure == "median_ms" else words
+            axes.set_title(f"{problem}: {least}", loc="left", fontsize=9)
+        row_of_axes[0].set_ylabel("T, lanes per row")
+    for axes in page.axes[-1]:
         axes.set_xlabel("BS, lanes per team")
-        axes.set_title(f"{problem}, fastest {duration(best['median_ms'])}", loc="left", fontsize=10)
-    page.axes[0][0].set_ylabel("T, lanes per row")
     return page.save([], prefix)
 
 
@@ -315,9 +343,7 @@ def draw_matching(context, launches, prefix):
                 max(7.5, 0.5 * len(problems) + 1.5), 3.4,
                 f"Mean: paper's model {means['half_warps']:.1f} %, our model {means['sectors']:.1f} %. The limit is 100 %.")
     axes = page.axes[0][0]
-    handles = grouped_bars(axes, problems, models, percentage)
-    handles[0].set_label("model of the paper")
-    handles[1].set_label("our model")
+    handles = grouped_bars(axes, problems, [f"ellr_t_{model}" for model in models], lambda problem, name: percentage(problem, name[7:]))
     axes.axhline(100, color="#000000", linewidth=1.2, linestyle=(0, (1, 1.2)), gid="limit")
     axes.set_xticklabels(problems, rotation=30, ha="right", fontsize=9)
     axes.set_ylabel("% of the fastest launch")
@@ -349,13 +375,16 @@ def draw_one_core(context, entries, problems, prefix):
     shown = [problem for problem in problems if find(entries, problem, "one_host_core") and find(entries, problem, "ellr_t_best")]
     page = Page("Speed relative to Kokkos Kernels' CRS on one core of the host", [context], 1, 1,
                 max(7.5, 0.5 * len(shown) + 1.5), 3.6,
-                "The limit of a matrix is the ratio for a product at the read bandwidth of the device.")
+                f"The core is of {context.get('host_processor', 'the host')}. The limit of a matrix is the ratio for a product at the "
+                "read bandwidth of the device. Small matrices are in the cache of the core, and a GPU takes most of the time to "
+                "start their products.")
     axes = page.axes[0][0]
 
     def ratio(problem, name):
         entry = find(entries, problem, name)
         return find(entries, problem, "one_host_core")["median_ms"] / entry["median_ms"] if entry else None
-    series = [name for name in ("ellr_t_half_warps", "ellr_t_best", "kokkos_kernels")
+    logarithmic(axes.yaxis)
+    series = [name for name in ("ellr_t_half_warps", "ellr_t_best", "cusparse_csr_alg1", "kokkos_kernels")
               if any(entry.format == name for entry in entries)]
     handles = grouped_bars(axes, shown, series, ratio)
 
@@ -366,7 +395,9 @@ def draw_one_core(context, entries, problems, prefix):
     handles.append(limit_marks(axes, shown, limit, "limit"))
     axes.set_xticklabels(shown, rotation=30, ha="right", fontsize=9)
     axes.set_ylabel("times as fast as one core")
-    axes.set_ylim(bottom=0)
+    axes.axhline(1, color="#222222", linewidth=0.8)
+    axes.grid(axis="y", color="#dddddd", linewidth=0.6)
+    axes.set_axisbelow(True)
     return page.save(handles, prefix)
 
 
@@ -383,11 +414,11 @@ def solver(arguments):
     problems = in_order(solved, lambda entry: entry.problem)
     if not problems:
         return written
-    page = Page("Time to solution, conversion included, and when the conversion has paid off", [context], 1, len(problems), 6.2,
-                0.9 + 0.3 * max(sum(entry.problem == one for entry in entries) for one in problems),
-                "Relative to conjugate gradients with Kokkos Kernels' CRS (1 = dashed line, higher is better). Limit (dotted line): "
-                "a product that takes no time.")
-    for axes, problem in zip(page.axes[0], problems):
+    page, places = two_columns("Time to solution, conversion included, and when the conversion has paid off", context, solved, problems,
+                               "Relative to conjugate gradients with Kokkos Kernels' CRS (1 = dashed line, higher is better). Limit "
+                               "(dotted line): all but the product takes as long as with the format in which it is shortest, and the "
+                               "product takes no time. Times of small matrices differ from run to run, and can exceed it.")
+    for axes, problem in zip(places, problems):
         here = sorted((entry for entry in solved if entry.problem == problem and entry.format != "kokkos_kernels"),
                       key=lambda entry: -entry["solution_speedup_vs_kokkos_kernels"])
         for row, entry in enumerate(here):
@@ -400,9 +431,10 @@ def solver(arguments):
                           fontsize=8.5, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})
         reference = find(entries, problem, "kokkos_kernels")
         axes.axvline(1, color="#222222", linewidth=1, linestyle=(0, (4, 3)), zorder=0)
+        rest = min(entry["iteration_ms"] - entry["median_ms"] for entry in here)
         limit = 0
-        if reference and reference["iteration_ms"] > reference["median_ms"]:
-            limit = reference["iteration_ms"] / (reference["iteration_ms"] - reference["median_ms"])
+        if reference and rest > 0:
+            limit = reference["iteration_ms"] / rest
             axes.axvline(limit, color="#000000", linewidth=1.3, linestyle=(0, (1, 1)), zorder=0, gid="limit")
         axes.set_yticks(range(len(here)), [in_words(entry.format) for entry in here])
         axes.set_ylim(len(here) - 0.5, -0.5)
@@ -445,36 +477,50 @@ def prediction(arguments):
 
 # --- files of any program
 
+# Formats with the same prefix are one family in the roofline. Others are drawn under their own names.
+FAMILIES = (("crs", "CRS"), ("coo", "COO"), ("ell", "ELLPACK, ELLPACK-R, ELLR-T"), ("sell", "SELL"), ("hyb", "HYB"), ("hec", "HEC"),
+            ("jds", "JDS"), ("dia", "DIA"), ("cds", "CDS"), ("bsr", "BSR, blocked ELL"), ("bell", "BSR, blocked ELL"),
+            ("kokkos_kernels", "Kokkos Kernels"), ("cusparse", "cuSPARSE"))
+ROOFLINE_STYLES = {
+    "CRS": ("#777777", "+"), "COO": ("#d16ba5", "1"), "ELLPACK, ELLPACK-R, ELLR-T": ("#2e7d4f", "^"), "SELL": ("#8cc084", "v"),
+    "HYB": ("#5b2a86", "<"), "HEC": ("#4aa3a2", ">"), "JDS": ("#8a6d3b", "2"), "DIA": ("#7a9cc6", "s"), "CDS": ("#0b2a5b", "o"),
+    "BSR, blocked ELL": ("#b5651d", "D"), "Kokkos Kernels": ("#222222", "x"), "cuSPARSE": ("#c0392b", "*")}
+
+
+def family(entry):
+    return next((words for prefix, words in FAMILIES if entry.format.startswith(prefix)), None)
+
 
 def roofline(arguments):
     """The subcommand roofline: GFLOP/s over operations per byte, below the line that the read bandwidth sets."""
     contexts, points = [], []
     for path in arguments.file:
-        for program in ("spmv", "dof", "hybrid", "ellpack", "solver"):
-            try:
-                context, entries = read_session(path, program)
-            except PlotError as error:
-                failure = error
-                continue
-            contexts.append(context)
-            points += [entry for entry in measured(entries) if "GBps" in entry.figures and "GFLOPs" in entry.figures]
-            break
-        else:
-            raise failure
+        context, entries = read_session(path)
+        contexts.append(context)
+        points += [entry for entry in measured(entries) if "GBps" in entry.figures and "GFLOPs" in entry.figures]
+    if not points:
+        raise PlotError(f"{', '.join(arguments.file)}: there are no products with GFLOPs and GBps; draw files of filigree_spmv, _dof, "
+                        "_hybrid, _ellpack or _solver")
     devices = {(context["device"], context["host_threads"]) for context in contexts}
     if len(devices) > 1:
         raise PlotError(f"the files were measured on different machines: {sorted(devices)}; draw one roofline per machine")
-    names = in_order(points, lambda entry: entry.format)
+    # optimize's pick is one of the other formats.
+    points = [entry for entry in points if family(entry)]
+    in_memory = [entry for entry in points if not entry["fits_cache"]]
+    notes = "Operations per byte: 2 per entry (8 if complex), divided by the bytes of the matrix, x and y. "
+    if in_memory:
+        points = in_memory
+        notes += "Matrices that fit into the last-level cache are left out. Points above the line have large parts in it."
+    else:
+        notes += "All matrices fit into the last-level cache, so that points can be above the line."
     bandwidth = max(read_limit(context) for context in contexts)
-    page = Page("Roofline of the products", contexts[:1], 1, 1, 9.0, 5.0,
-                "Operations per byte: 2 per entry (8 if complex), divided by the bytes of the matrix, x and y. Points above the "
-                "line are matrices in the cache.")
+    page = Page("Roofline of the products", contexts[:1], 1, 1, 9.0, 5.0, notes)
     axes = page.axes[0][0]
-    for name in names:
-        here = [entry for entry in points if entry.format == name]
-        colour, marker, _ = line_style(name, names)
-        axes.scatter([entry["GFLOPs"] / entry["GBps"] for entry in here], [entry["GFLOPs"] for entry in here], color=colour,
-                     marker=marker, s=28, linewidths=1.1, label=in_words(name), zorder=3)
+    for name, (colour, marker) in ROOFLINE_STYLES.items():
+        here = [entry for entry in points if family(entry) == name]
+        if here:
+            axes.scatter([entry["GFLOPs"] / entry["GBps"] for entry in here], [entry["GFLOPs"] for entry in here], color=colour,
+                         marker=marker, s=22, linewidths=1.0, label=name, zorder=3)
     intensities = [entry["GFLOPs"] / entry["GBps"] for entry in points]
     ends = [0.85 * min(intensities), 1.15 * max(intensities)]
     limit_line(axes, ends, [bandwidth * end for end in ends], f"limit: read bandwidth, {bandwidth:.0f} GB/s")

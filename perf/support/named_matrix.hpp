@@ -61,16 +61,22 @@ Crs grid_matrix(const GridCase& grid) {
       grid, grid.dimensions == 2 ? Filigree::Stencil::five_point() : Filigree::Stencil::seven_point());
 }
 
-/// The matrix of a file, repeated along the diagonal until it has about `entries` entries. 0 means no
-/// repeats.
+/// The matrix repeated along the diagonal until it has about `entries` entries. 0 means no repeats.
 template <class Crs>
-NamedMatrix<Crs> from_file(const std::filesystem::path& file, std::int64_t entries) {
+Crs repeated_to(const Crs& crs, std::int64_t entries) {
+  if (crs.nnz() == 0) return crs;
+  return repeated(crs, std::max<std::int64_t>(1, (entries + crs.nnz() / 2) / crs.nnz()));
+}
+
+/// The matrix of a file, repeated as by repeated_to().
+template <class Crs>
+NamedMatrix<Crs> from_file(const std::filesystem::path& file, std::int64_t entries,
+                           const Filigree::MatrixMarketOptions& options = {}) {
   const std::string name = matrix_name(file);
   return {name, 1, [=]() {
             Progress progress("reading " + name);
-            const Crs crs = Filigree::read_matrix_market<Crs>(file.string());
-            if (crs.nnz() == 0) return crs;
-            return repeated(crs, std::max<std::int64_t>(1, (entries + crs.nnz() / 2) / crs.nnz()));
+            const Crs crs = Filigree::read_matrix_market<Crs>(file.string(), options);
+            return repeated_to(crs, entries);
           }};
 }
 

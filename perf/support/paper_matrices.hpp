@@ -45,6 +45,25 @@ inline std::filesystem::path file_of(const std::string& name, const std::filesys
   return {};
 }
 
+/// The matrix of a table's file, as by from_file(). The real parts of a complex file are taken: that of qcd5_4
+/// is complex. If the file does not have the rows of the table, it is another matrix, and make() throws
+/// std::invalid_argument.
+template <class Crs>
+NamedMatrix<Crs> from_table(const PaperMatrix& paper, const std::filesystem::path& file,
+                            std::int64_t entries) {
+  Filigree::MatrixMarketOptions options;
+  options.complex_to_real = true;
+  const NamedMatrix<Crs> once = from_file<Crs>(file, 0, options);
+  return {paper.name, 1, [=]() {
+            const Crs crs = once.make();
+            if (crs.numRows() != paper.rows)
+              Filigree::Impl::fail<std::invalid_argument>(
+                  file.string(), " has ", crs.numRows(), " rows, but ", paper.name, " of the paper has ",
+                  paper.rows, "; remove the file, or name it with --matrix.");
+            return repeated_to(crs, entries);
+          }};
+}
+
 /// A CRS matrix on the device from the entries of each row on the host. `add_row(row, entries)` adds the
 /// columns and values of a row in ascending order of columns.
 template <class Crs, class AddRow>
