@@ -64,6 +64,18 @@ cp "$work/both.svg" "$work/first.svg"
 "$python" "$plot" bars "$work/arrow.json" "$work/grid.json" --out="$work/both" --title='Two problems' > /dev/null
 cmp "$work/both.svg" "$work/first.svg" || fail "two runs give different pictures"
 
+# The published measurements of the evaluation can be drawn.
+published=$root/perf/results/h200/evaluation
+for figure in dof:dof_double hybrid:hybrid ellpack:ellpack solver:solver prediction:select; do
+  "$python" "$plot" "${figure%:*}" "$published/${figure#*:}.json" --out="$work/published" > "$work/out" ||
+    fail "$published/${figure#*:}.json is not drawn"
+done
+"$python" "$plot" roofline "$published"/{spmv_grid_1_unknown,dof_float,ellpack}.json --out="$work/published" > "$work/out"
+if "$python" "$plot" roofline "$published/select.json" --out="$work/bad" > "$work/out" 2> "$work/err"; then
+  fail "a roofline of predictions was accepted"
+fi
+grep -q 'there are no products with GFLOPs and GBps' "$work/err" || fail "instead of the reason: $(cat "$work/err")"
+
 # The overview and the table of two matrices on two machines. The JSON of the second machine is changed by hand.
 mkdir "$work/host" "$work/gpu"
 for grid in small_grid:6x5x4 large_grid:7x6x5; do

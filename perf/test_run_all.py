@@ -225,8 +225,8 @@ def main():
                     check(file.exists() and file.stat().st_size > 5000, "no figure", file.name)
                     check(file.name in page, "index.html does not show", file.name)
                 text = (out / (name + suffix + ".svg")).read_text()
-                # Speed-ups have no limit, and that of the launches is the frame around 1.
-                check(name.startswith("spmv") or suffix == "_launches" or 'id="limit"' in text, "no limit in", name + suffix)
+                # The limit of the launches is the frame around 1.
+                check(suffix == "_launches" or 'id="limit"' in text, "no limit in", name + suffix)
         check("Failed" not in page, "index.html has an error")
 
         # Again: nothing is measured twice. A deleted file is measured again.

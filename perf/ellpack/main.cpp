@@ -44,10 +44,9 @@ const std::vector<std::string> kernels = {"crs_lanes1", "crs_lanes16", "crs_lane
 constexpr int multiprocessors_on_hosts = 132;
 
 struct Options : SessionOptions {
-  std::vector<std::string> paths;
+  FileOptions files;
   std::string folder;
   bool generated = false;
-  std::int64_t entries = 0;
   int multiprocessors = 0;
 };
 
@@ -260,10 +259,7 @@ void measure(Session& session, const Options& options, const std::string& name, 
 /// All matrices that the options name. Those of the paper's table that are neither generated nor in the
 /// folder have no function that makes them.
 std::vector<NamedMatrix<Crs>> matrices(const Options& options) {
-  std::vector<NamedMatrix<Crs>> result;
-  for (const std::string& path : options.paths)
-    for (const std::filesystem::path& file : matrix_files(path))
-      result.push_back(from_file<Crs>(file, options.entries));
+  std::vector<NamedMatrix<Crs>> result = from_files<Crs>(options.files);
   if (!options.generated && options.folder.empty()) return result;
   const auto generated = generated_paper_matrices<Crs>(options.quick);
   const auto of_name = [&](const std::string& name) {
@@ -273,7 +269,7 @@ std::vector<NamedMatrix<Crs>> matrices(const Options& options) {
   for (const PaperMatrix& paper : paper_matrices) {
     const auto file = options.folder.empty() ? std::filesystem::path() : file_of(paper.name, options.folder);
     if (!file.empty()) {
-      result.push_back(from_table<Crs>(paper, file, options.entries));
+      result.push_back(from_table<Crs>(paper, file, options.files.entries));
     } else if (const auto made = of_name(paper.name); options.generated && made != generated.end()) {
       result.push_back(*made);
     } else if (!options.folder.empty()) {
@@ -326,19 +322,12 @@ int main(int argc, char** argv) {
       "formats and with one core of the host.",
       "filigree_ellpack");
   FiligreePerf::Options options;
-  app.add_option("--matrix", options.paths, "Matrix Market files (.mtx or .mtx.gz), or folders of them")
-      ->type_name("PATHS")
-      ->delimiter(',')
-      ->check(CLI::ExistingPath);
+  options.files.add_to(app);
   app.add_option("--table", options.folder,
                  "measures the 21 matrices of the paper whose files are in this folder, and lists the others")
       ->type_name("FOLDER")
       ->check(CLI::ExistingDirectory);
   app.add_flag("--generated", options.generated, "makes dense2, mc2depi and qcd5_4 of the paper, and fem3");
-  app.add_option("--entries", options.entries,
-                 "repeats each file along the diagonal until it has about N entries (default: no repeats)")
-      ->type_name("N")
-      ->check(CLI::Range(1, std::numeric_limits<int>::max()));
   app.add_option(
          "--multiprocessors", options.multiprocessors,
          "multiprocessors of the GPU that the models assume (default: those of the device, 132 on hosts)")

@@ -22,8 +22,7 @@ const std::vector<std::string> formats = {
     "crs_lanes1", "crs_lanes32",       "crs", "crs_balanced",    "cusparse_csr_alg1"};
 
 struct Options : SessionOptions {
-  std::vector<std::string> paths;
-  std::int64_t entries = 0;
+  FileOptions files;
   bool no_generated = false;
 };
 
@@ -54,6 +53,7 @@ void print(const Report& report) {
             << std::left << std::setw(20) << "format" << std::right
             << "        ms  GFLOP/s  of read  width  excess %\n";
   for (const Result& result : report.results) {
+    if (!result.is_timed() && result.refusal.empty()) continue;  // --benchmark_filter excludes it
     std::cout << std::left << std::setw(20) << result.format << std::right << std::fixed;
     if (!result.is_timed()) {
       std::cout << "  refused: " << result.refusal << '\n';
@@ -73,9 +73,8 @@ void print(const Report& report) {
 void measure(Session& session, const Options& options) {
   std::vector<NamedMatrix<Crs>> matrices;
   if (!options.no_generated) matrices = generated(session.quick());
-  for (const std::string& path : options.paths)
-    for (const std::filesystem::path& file : matrix_files(path))
-      matrices.push_back(from_file<Crs>(file, options.entries));
+  for (const NamedMatrix<Crs>& file : from_files<Crs>(options.files))
+    matrices.push_back(file);
   for (const NamedMatrix<Crs>& matrix : matrices) {
     const std::string reason = refusal_of([&]() {
       const Crs crs = matrix.make();
@@ -99,14 +98,7 @@ void measure(Session& session, const Options& options) {
 int main(int argc, char** argv) {
   CLI::App app("Times HEC next to HYB, ELL and CRS, and inside conjugate gradients.", "filigree_hybrid");
   FiligreePerf::Options options;
-  app.add_option("--matrix", options.paths, "more matrices: files (.mtx or .mtx.gz), or folders of them")
-      ->type_name("PATHS")
-      ->delimiter(',')
-      ->check(CLI::ExistingPath);
-  app.add_option("--entries", options.entries,
-                 "repeats each file along the diagonal until it has about N entries (default: no repeats)")
-      ->type_name("N")
-      ->check(CLI::Range(1, std::numeric_limits<int>::max()));
+  options.files.add_to(app);
   app.add_flag("--no_generated", options.no_generated, "leaves out the generated matrices");
   return FiligreePerf::run_session(app, argc, argv, options, [&](FiligreePerf::Session& session) {
     FiligreePerf::measure(session, options);

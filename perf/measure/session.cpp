@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <sstream>
 
 namespace FiligreePerf {
 
@@ -24,6 +25,8 @@ auto failure_of(const Run& run, long) -> decltype(run.skip_message) {
 class SessionReporter : public benchmark::BenchmarkReporter {
  public:
   explicit SessionReporter(std::string path) : m_path(std::move(path)) {
+    // Google Benchmark would print an error for each benchmark that --benchmark_filter excludes.
+    SetErrorStream(&m_ignored);
     if (m_path.empty()) return;
     m_file.open(unfinished());
     if (!m_file)
@@ -66,6 +69,7 @@ class SessionReporter : public benchmark::BenchmarkReporter {
   std::string unfinished() const { return m_path + ".part"; }
 
   std::string m_path;
+  std::ostringstream m_ignored;
   std::ofstream m_file;
   benchmark::JSONReporter m_json;
   bool m_has_context = false;

@@ -4,7 +4,7 @@ import pathlib
 import textwrap
 from dataclasses import dataclass, field
 
-from drawing import PlotError, caption, count, duration, load_matplotlib, read_json, save
+from drawing import PlotError, caption, count, duration, load_matplotlib, read_json, read_limit, save
 
 REFERENCE = "kokkos_kernels"
 
@@ -28,6 +28,7 @@ class Run:
     """What one JSON file of filigree_spmv says."""
     context: dict
     noise: float
+    limit: float = 0.0  # speed-up of a product that moves the values of the entries, x and y at the read bandwidth
     bars: list = field(default_factory=list)     # the fastest first
     refused: list = field(default_factory=list)  # names
     label: str = ""   # the name of the file in words
@@ -38,10 +39,16 @@ class Run:
         return next((bar for bar in self.bars if belongs(bar.name)), None)
 
 
+def least_ms(context):
+    """Milliseconds to move the values of the entries, x and y at the measured read bandwidth."""
+    value_bytes = {"float": 4, "double": 8, "complex_float": 8, "complex_double": 16}[context["scalar"]]
+    return 1e-6 * value_bytes * sum(int(context[key]) for key in ("entries", "rows", "columns")) / read_limit(context)
+
+
 def read_run(path):
     """Reads a file that filigree_spmv wrote with --benchmark_out=FILE."""
     how = "write it with filigree_spmv --benchmark_out=FILE --benchmark_out_format=json"
-    context, benchmarks = read_json(path, how, ("problem", "scalar", "rows", "entries"))
+    context, benchmarks = read_json(path, how, ("problem", "scalar", "rows", "columns", "entries"))
     run = Run(context, 0.0, label=pathlib.Path(path).stem.replace("_", " "))
     bars = {}
     for one in benchmarks:
@@ -55,6 +62,8 @@ def read_run(path):
             bars[parts[1]] = Bar(parts[1], one["speedup_vs_kokkos_kernels"], one["speedup_lower_quartile"],
                                  one["speedup_upper_quartile"], one["median_ms"])
             run.noise = one["noise"]
+            if parts[1] == REFERENCE:
+                run.limit = one["median_ms"] / least_ms(context)
             run.picked = one.get("label", run.picked)
         except KeyError as error:
             raise PlotError(f"{path} has no {error.args[0]} of {parts[1]}; {how}") from error
@@ -106,7 +115,8 @@ def draw_bars(axes, run):
     axes.set_yticks(range(len(names)), names)
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.set_xlim(0, 1.03 * max([1 + run.noise] + [max(bar.speed_up, bar.upper_quartile) for bar in run.bars]))
+    axes.axvline(run.limit, color="#000000", linewidth=1.3, linestyle=(0, (1, 1)), zorder=0, gid="limit")
+    axes.set_xlim(0, 1.03 * max([1 + run.noise, run.limit] + [max(bar.speed_up, bar.upper_quartile) for bar in run.bars]))
     axes.axvspan(1 - run.noise, 1 + run.noise, color="#bbbbbb", alpha=0.5, zorder=0, linewidth=0)
     axes.axvline(1, color="#222222", linewidth=1, linestyle=(0, (4, 3)), zorder=0)
     axes.set_title(title(run), loc="left", fontsize=10.5)
@@ -122,7 +132,8 @@ def bars(arguments):
     columns = min(len(runs), 2)
     rows = (len(runs) + columns - 1) // columns
     most = max(len(run.bars) + len(run.refused) for run in runs)
-    captions = list(dict.fromkeys(caption(run.context) for run in runs))
+    captions = ["Limit: the values of the entries, x and y move at the measured read bandwidth. A matrix in the cache can exceed it."]
+    captions += dict.fromkeys(caption(run.context) for run in runs)
     text = "\n".join(textwrap.fill(line, 92 * columns) for line in captions)
     # Heights in inches: the title, the diagrams, the legend, in two rows if it is narrow, and the caption.
     above, below = 0.3, 0.55 + 0.18 * (2 - columns) + 0.18 * text.count("\n")
@@ -139,7 +150,8 @@ def bars(arguments):
               for name, (face, hatch) in STYLES.items() if name in used]
     legend += [
         Line2D([], [], color="#222222", linewidth=3, label="quartiles"),
-        Patch(facecolor="#bbbbbb", alpha=0.5, label=f"noise ({noise})")]
+        Patch(facecolor="#bbbbbb", alpha=0.5, label=f"noise ({noise})"),
+        Line2D([], [], color="#000000", linewidth=1.3, linestyle=(0, (1, 1)), label="limit")]
     figure.legend(handles=legend, loc="upper left", ncol=-(-len(legend) // (3 - columns)), frameon=False, fontsize=8.5,
                   columnspacing=1.2, handletextpad=0.5, bbox_to_anchor=(0, below / height))
     figure.text(0.01, 0.07 / height, text, fontsize=8.5, color="#444444", va="bottom")

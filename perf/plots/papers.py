@@ -360,7 +360,7 @@ def draw_effective(context, launches, prefix):
     for at, problem in enumerate(problems):
         value = best_of(launches, problem)["effective_GBps"]
         axes.bar(at, value, width=0.7, color="#5b86bd", edgecolor="#222222", linewidth=0.6)
-        axes.text(at, value, f"{value:.3g}", ha="center", va="bottom", fontsize=8)
+        axes.text(at, value, f"{value:.0f}" if value >= 100 else f"{value:.3g}", ha="center", va="bottom", fontsize=8)
     limit = read_limit(context)
     axes.axhline(limit, color="#000000", linewidth=1.2, linestyle=(0, (1, 1.2)), gid="limit",
                  label=f"limit: measured read bandwidth, {limit:.0f} GB/s")
@@ -510,7 +510,8 @@ def roofline(arguments):
     notes = "Operations per byte: 2 per entry (8 if complex), divided by the bytes of the matrix, x and y. "
     if in_memory:
         points = in_memory
-        notes += "Matrices that fit into the last-level cache are left out. Points above the line have large parts in it."
+        notes += ("Matrices that fit into the last-level cache are left out. Products above the line find many of their bytes in it, "
+                  "or do not read all of their padding.")
     else:
         notes += "All matrices fit into the last-level cache, so that points can be above the line."
     bandwidth = max(read_limit(context) for context in contexts)

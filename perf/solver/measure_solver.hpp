@@ -24,6 +24,8 @@ inline void print_solver(const Report& report) {
             << "iterations  ms per iteration  of that the product  conversion ms  speed of the solution  "
                "pays after\n";
   for (const Result& result : report.results) {
+    // --benchmark_filter excludes it.
+    if (result.further.empty() && result.refusal.empty()) continue;
     std::map<std::string, double> figures(result.further.begin(), result.further.end());
     std::cout << std::left << std::setw(28) << result.format << std::right << std::fixed;
     if (!result.is_timed()) {

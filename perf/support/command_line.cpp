@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <filigree/core/error.hpp>
 #include <iostream>
+#include <limits>
 #include <locale>
 #include <sstream>
 #include <stdexcept>
@@ -153,6 +154,17 @@ Filigree::Boundary boundary_of(const std::string& text) {
 }
 
 }  // namespace
+
+void FileOptions::add_to(CLI::App& app) {
+  app.add_option("--matrix", paths, "Matrix Market files (.mtx or .mtx.gz), or folders of them")
+      ->type_name("PATHS")
+      ->delimiter(',')
+      ->check(CLI::ExistingPath);
+  app.add_option("--entries", entries,
+                 "repeats each file along the diagonal until it has about N entries (default: no repeats)")
+      ->type_name("N")
+      ->check(CLI::Range(1, std::numeric_limits<int>::max()));
+}
 
 void GridOptions::add_to(CLI::App& app) {
   std::vector<std::string> names;

@@ -39,6 +39,15 @@ std::vector<std::filesystem::path> matrix_files(const std::filesystem::path& pat
 /// The name of a file without its folder and without .mtx or .mtx.gz.
 std::string matrix_name(const std::filesystem::path& file);
 
+/// The matrices that --matrix and --entries describe.
+struct FileOptions {
+  std::vector<std::string> paths;  ///< files, or folders of them
+  std::int64_t entries = 0;        ///< see repeated_to()
+
+  /// Adds the two flags to a command line. The object must live until the command line has been parsed.
+  void add_to(CLI::App& app);
+};
+
 /// The structured grid that --grid, --stencil, --dof and --boundary describe. All members hold their final
 /// values after the command line has been parsed.
 struct GridOptions {

@@ -80,6 +80,16 @@ NamedMatrix<Crs> from_file(const std::filesystem::path& file, std::int64_t entri
           }};
 }
 
+/// The matrices of all files.
+template <class Crs>
+std::vector<NamedMatrix<Crs>> from_files(const FileOptions& options) {
+  std::vector<NamedMatrix<Crs>> result;
+  for (const std::string& path : options.paths)
+    for (const std::filesystem::path& file : matrix_files(path))
+      result.push_back(from_file<Crs>(file, options.entries));
+  return result;
+}
+
 /// Generated matrices whose rows have about equal lengths.
 template <class Crs>
 std::vector<NamedMatrix<Crs>> regular_matrices() {
