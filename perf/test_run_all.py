@@ -238,7 +238,7 @@ def main():
         check(changed == ["solver.json"], "the second run measured", changed)
         # If all is measured, the programs are not needed to draw it.
         (out / "select.png").unlink()
-        drawn = run(work / "nowhere", "--quick", "--out", out)
+        drawn = run(work / "nowhere", "--quick", "--matrices", work / "nowhere", "--out", out)
         check(drawn.returncode == 0 and (out / "select.png").exists(), "it does not draw without programs:", drawn.stderr)
 
         # The folder of a quick run is not taken for that of a full run.
@@ -269,7 +269,7 @@ def main():
         check("hybrid_speed.png" in page, "the page does not have the other figures")
 
         for arguments, message in (((work / "nowhere", "--out", work / "new"), "there is no "),
-                                   ((programs, "--out", out, "--matrices", work / "nowhere"), "is not a folder")):
+                                   ((programs, "--out", work / "new", "--matrices", work / "nowhere"), "is not a folder")):
             refused = run(*arguments)
             check(refused.returncode == 2 and message in refused.stderr, "accepted:", arguments, refused.stderr)
     finally:

@@ -375,7 +375,7 @@ def draw_one_core(context, entries, problems, prefix):
     shown = [problem for problem in problems if find(entries, problem, "one_host_core") and find(entries, problem, "ellr_t_best")]
     page = Page("Speed relative to Kokkos Kernels' CRS on one core of the host", [context], 1, 1,
                 max(7.5, 0.5 * len(shown) + 1.5), 3.6,
-                f"The core is of {context.get('host_processor', 'the host')}. The limit of a matrix is the ratio for a product at the "
+                f"Processor of the core: {context.get('host_processor', 'the host')}. The limit of a matrix is the ratio for a product at the "
                 "read bandwidth of the device. Small matrices are in the cache of the core, and a GPU takes most of the time to "
                 "start their products.")
     axes = page.axes[0][0]
@@ -426,7 +426,7 @@ def solver(arguments):
             axes.barh(row, speed_up, color="#5b86bd" if speed_up > 1 else "#d0d0d0", edgecolor="#222222", linewidth=0.6,
                       height=0.7)
             pays = entry["pays_after_iterations"]
-            words = "never pays" if pays < 0 else f"pays after {pays:.0f} iterations"
+            words = "never pays" if pays < 0 else f"pays after {math.ceil(pays)} iteration{'s' if pays > 1 else ''}"
             axes.annotate(f"{speed_up:.2f}, {words}", (speed_up, row), xytext=(5, 0), textcoords="offset points", va="center",
                           fontsize=8.5, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})
         reference = find(entries, problem, "kokkos_kernels")
