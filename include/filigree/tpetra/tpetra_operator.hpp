@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <Tpetra_CrsMatrix.hpp>
+#include <Tpetra_Operator.hpp>
+
+#include <set>
+
+#include "filigree/tpetra/collective.hpp"
+#include "filigree/tpetra/split_columns.hpp"
+#include "filigree/tune/optimize.hpp"
+
+namespace Filigree {
+
+/// Options of TpetraOperator. All ranks must give the same.
+struct TpetraOptions {
+  /// The format of the owned columns: a name of a variant, as filigree_spmv prints it, such as "cds" or
+  /// "sell". If it is empty, optimize() picks a format on each rank.
+  std::string format;
+  /// The same for the remote columns.
+  std::string remote_format;
+  /// The options of optimize(). If a format is named, its limits and block size hold for that format.
+  OptimizeOptions optimize;
+};
+
+namespace Impl {
+
+/// The matrix in the named variant, or in the one that optimize() picks if the name is empty. Throws the
+/// exceptions of optimize(), std::invalid_argument if there is no such variant, and std::length_error if the
+/// options refuse it.
+template <class ExecutionSpace, class Crs>
+converted_t<AnyMatrix, Crs> optimize_to(const ExecutionSpace& exec, const Crs& crs, const std::string& name,
+                                        const OptimizeOptions& options) {
+  if (name.empty()) return optimize(exec, crs, options);
+  Selection selection = predict_all(exec, crs, options);
+  std::vector<FormatPrediction> named;
+  std::set<std::string> names;
+  for (const FormatPrediction& one : selection.formats) {
+    names.insert(one.name);
+    if (one.name == name) named.push_back(one);
+  }
+  std::string known;
+  for (const std::string& one : names)
+    known += (known.empty() ? "" : ", ") + one;
+  if (named.empty())
+    fail<std::invalid_argument>("there is no format \"", name, "\"; the formats are ", known, ".");
+  selection.formats = std::move(named);
+  const auto matrix = convert_to_best(exec, crs, options, selection);
+  if (!matrix)
+    fail<std::length_error>("the format ", name, " is refused: ", selection.formats.front().refusal);
+  return matrix->with_selection(std::move(selection));
+}
+
+/// The number of elements of this rank. Tpetra renamed the function.
+template <class Map>
+auto local_size(const Map& map, int) -> decltype(map.getLocalNumElements()) {
+  return map.getLocalNumElements();
+}
+template <class Map>
+auto local_size(const Map& map, long) -> decltype(map.getNodeNumElements()) {
+  return map.getNodeNumElements();
+}
+
+/// All options in one line, to compare those of the ranks.
+inline std::string options_text(const TpetraOptions& options) {
+  const OptimizeOptions& one = options.optimize;
+  std::ostringstream text;
+  text << "format \"" << options.format << "\", remote_format \"" << options.remote_format << "\", products "
+       << one.products << ", block_size " << one.block_size << ", time_best " << one.time_best
+       << ", share_crs " << one.share_crs << ", most_bytes " << one.most_bytes << ", max_storage_ratio "
+       << one.max_storage_ratio << ", check_input " << one.check_input;
+  return text.str();
+}
+
+}  // namespace Impl
+
+/// The products of a Tpetra::CrsMatrix with the kernels of Filigree, as a Tpetra::Operator:
+///
+///     auto op = Teuchos::rcp(new Filigree::TpetraOperator<Tpetra::CrsMatrix<>>(matrix));
+///     op->apply(x, y);  // y = A x
+///
+/// The rows stay distributed as in the matrix, with its maps, importer and exporter. The rows of each rank are
+/// split by their columns: the rank owns the elements of x for the owned columns, and receives those for the
+/// remote columns from other ranks. Each part is converted to a format. apply() starts the exchange,
+/// multiplies the owned columns, waits for the exchange, and adds the remote columns. Rows without remote
+/// columns are then not touched again.
+///
+/// The operator keeps the matrix, because of its maps and for refill(). Its entries are copied, unless
+/// options.optimize.share_crs is set and the picked formats share them.
+///
+/// All members are collective unless they say otherwise. Several apply() of one operator must not run at the
+/// same time. With a fixed number of ranks, mode N gives the same bits on every run; for the transposed modes
+/// see docs/modes.md.
+template <class TpetraCrsMatrix>
+class TpetraOperator
+    : public Tpetra::Operator<
+          typename TpetraCrsMatrix::scalar_type, typename TpetraCrsMatrix::local_ordinal_type,
+          typename TpetraCrsMatrix::global_ordinal_type, typename TpetraCrsMatrix::node_type> {
+ public:
+  using scalar_type = typename TpetraCrsMatrix::scalar_type;                  ///< of the entries and vectors
+  using local_ordinal_type = typename TpetraCrsMatrix::local_ordinal_type;    ///< index on a rank
+  using global_ordinal_type = typename TpetraCrsMatrix::global_ordinal_type;  ///< index of all ranks
+  using node_type = typename TpetraCrsMatrix::node_type;                      ///< Tpetra's name for a device
+  /// The distribution of rows or vector elements over the ranks.
+  using map_type = Tpetra::Map<local_ordinal_type, global_ordinal_type, node_type>;
+  /// The vectors of apply().
+  using vectors_type = Tpetra::MultiVector<scalar_type, local_ordinal_type, global_ordinal_type, node_type>;
+  /// A rank's part of the matrix, as Tpetra stores it.
+  using local_crs_type = typename TpetraCrsMatrix::local_matrix_device_type;
+  /// A rank's owned or remote columns.
+  using local_matrix_type = converted_t<AnyMatrix, local_crs_type>;
+
+  /// Splits and converts a matrix, which must be fill-complete. Costs two passes over the rows and the
+  /// conversions, and no communication but the comparison of options and errors.
+  ///
+  /// Throws std::invalid_argument if the matrix is null. If anything else goes wrong on one of the ranks, all
+  /// ranks throw std::runtime_error with the reason of the lowest of these ranks: the matrix is not
+  /// fill-complete, the options differ, there is no such format, the format is refused, or memory is not
+  /// enough.
+  explicit TpetraOperator(Teuchos::RCP<const TpetraCrsMatrix> matrix, const TpetraOptions& options = {})
+      : m_matrix(matrix) {
+    if (matrix.is_null())
+      throw std::invalid_argument("Filigree::TpetraOperator: the matrix is a null pointer.");
+    const Teuchos::Comm<int>& comm = *matrix->getComm();
+    const std::string own_options = Impl::options_text(options);
+    std::string options_of_root = own_options;
+    Impl::broadcast_text(comm, 0, options_of_root);
+    Impl::on_all_ranks(comm, name, [&]() {
+      if (own_options != options_of_root)
+        Impl::fail<std::invalid_argument>("the options are ", own_options, ", but on rank 0 ",
+                                          options_of_root, "; give the same options on all ranks.");
+      if (!matrix->isFillComplete())
+        throw std::invalid_argument("the matrix is not fill-complete; call its fillComplete() first.");
+    });
+    make_remote_importer();
+    Impl::on_all_ranks(comm, name, [&]() { convert(options); });
+  }
+
+  /// Takes over new values of the matrix, which must have the same pattern. The matrix must be fill-complete.
+  /// Costs one pass over the rows, which copies the values if there are remote columns, and refill() of both
+  /// parts. Throws std::runtime_error on all ranks if it fails on one of them.
+  void refill() {
+    Impl::on_all_ranks(*m_matrix->getComm(), "Filigree::TpetraOperator::refill", [&]() {
+      if (!m_matrix->isFillComplete())
+        throw std::invalid_argument("the matrix is not fill-complete; call its fillComplete() first.");
+      const execution_space exec;
+      const local_crs_type crs = m_matrix->getLocalMatrixDevice();
+      Filigree::refill(exec, m_owned, owned_columns(exec, crs));
+      if (has_remote_columns()) Filigree::refill(exec, m_remote, remote_columns(exec, crs));
+      exec.fence();
+    });
+  }
+
+  /// y = beta*y + alpha*op(A)*x, where op(A) is A, its transpose or its conjugate transpose.
+  ///
+  /// x has the domain map of the matrix and y its range map, in the transposed modes the other way round; both
+  /// have equally many vectors. If beta is 0, y is overwritten, whatever it holds. x and y may be the same
+  /// memory, which costs a copy of x. Vectors without a constant stride cost a copy, too.
+  ///
+  /// Throws std::invalid_argument on all ranks if a map or the number of vectors is wrong.
+  void apply(const vectors_type& x, vectors_type& y, Teuchos::ETransp mode = Teuchos::NO_TRANS,
+             scalar_type alpha = Teuchos::ScalarTraits<scalar_type>::one(),
+             scalar_type beta = Teuchos::ScalarTraits<scalar_type>::zero()) const override {
+    const bool is_transposed = mode != Teuchos::NO_TRANS;
+    check_vectors(x, y, is_transposed);
+    if (alpha == scalar_type(0)) {
+      scale(y, beta);
+      return;
+    }
+    if (!y.isConstantStride()) {
+      vectors_type copy = compact_copy(y);
+      apply(x, copy, mode, alpha, beta);
+      Tpetra::deep_copy(y, copy);
+      return;
+    }
+    if (!x.isConstantStride() || overlap(x, y)) {
+      apply(compact_copy(x), y, mode, alpha, beta);
+      return;
+    }
+    // If each rank has all of y, the ranks add up their parts.
+    const bool is_replicated = !y.isDistributed() && m_matrix->getComm()->getSize() > 1;
+    if (is_replicated && m_matrix->getComm()->getRank() > 0) beta = 0;
+    if (is_transposed)
+      multiply_transposed(x, y, mode == Teuchos::TRANS ? Mode::Transpose : Mode::ConjugateTranspose, alpha,
+                          beta);
+    else
+      multiply(x, y, alpha, beta);
+    if (is_replicated) y.reduce();
+  }
+
+  /// True: apply() has the transposed modes. Not collective.
+  bool hasTransposeApply() const override { return true; }
+  /// The domain map of the matrix. Not collective.
+  Teuchos::RCP<const map_type> getDomainMap() const override { return m_matrix->getDomainMap(); }
+  /// The range map of the matrix. Not collective.
+  Teuchos::RCP<const map_type> getRangeMap() const override { return m_matrix->getRangeMap(); }
+
+  /// This rank's rows with the owned columns. Not collective.
+  const local_matrix_type& owned() const { return m_owned; }
+  /// This rank's rows that have remote columns, with these columns. Not collective.
+  const local_matrix_type& remote() const { return m_remote; }
+  /// The rows of the remote matrix as rows of this rank, in ascending order. Not collective.
+  auto boundary_rows() const { return m_boundary_rows; }
+
+ private:
+  using import_type = Tpetra::Import<local_ordinal_type, global_ordinal_type, node_type>;
+  using device_type = typename local_crs_type::device_type;
+  using execution_space = typename local_crs_type::execution_space;
+  using local_scalar = typename local_crs_type::non_const_value_type;
+  using rows_type = Kokkos::View<local_ordinal_type*, device_type>;
+  using places_type = Impl::ColumnPlaces<local_ordinal_type, device_type>;
+
+  static constexpr const char* name = "Filigree::TpetraOperator";
+
+  /// The importer for the remote columns alone. The matrix's own importer would also copy the owned elements
+  /// of x. The remote columns are numbered in the order in which they arrive, so that they need not be sorted.
+  void make_remote_importer() {
+    const auto importer = m_matrix->getGraph()->getImporter();
+    if (importer.is_null()) return;
+    const auto remote = importer->getRemoteLIDs();
+    Teuchos::Array<global_ordinal_type> columns(remote.size());
+    for (typename Teuchos::Array<global_ordinal_type>::size_type i = 0; i < columns.size(); ++i)
+      columns[i] = importer->getTargetMap()->getGlobalElement(remote[i]);
+    const auto map =
+        Teuchos::rcp(new map_type(Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid(), columns(),
+                                  m_matrix->getDomainMap()->getIndexBase(), m_matrix->getComm()));
+    m_importer = importer->createRemoteOnlyImport(map);
+  }
+
+  /// The place of each column among the owned or the remote ones.
+  places_type column_places() const {
+    const import_type& importer = *m_matrix->getGraph()->getImporter();
+    const std::size_t columns = Impl::local_size(*importer.getTargetMap(), 0);
+    const Kokkos::View<local_ordinal_type*, device_type> places("Filigree::TpetraOperator::places", columns);
+    const auto on_host = Kokkos::create_mirror_view(places);
+    for (std::size_t i = 0; i < importer.getNumSameIDs(); ++i)
+      on_host(i) = static_cast<local_ordinal_type>(i);
+    const auto from = importer.getPermuteFromLIDs();
+    const auto to = importer.getPermuteToLIDs();
+    for (typename Teuchos::ArrayView<const local_ordinal_type>::size_type i = 0; i < to.size(); ++i)
+      on_host(to[i]) = from[i];
+    const auto remote = importer.getRemoteLIDs();
+    for (typename Teuchos::ArrayView<const local_ordinal_type>::size_type i = 0; i < remote.size(); ++i)
+      on_host(remote[i]) = static_cast<local_ordinal_type>(-1 - i);
+    Kokkos::deep_copy(places, on_host);
+    return places_type(places);
+  }
+
+  bool has_remote_columns() const { return m_boundary_rows.extent(0) > 0; }
+
+  local_crs_type owned_columns(const execution_space& exec, const local_crs_type& crs) const {
+    if (m_importer.is_null()) return crs;
+    return Impl::part_of_columns(exec, crs, m_places, m_boundary_rows, true,
+                                 static_cast<local_ordinal_type>(Impl::local_size(*getDomainMap(), 0)));
+  }
+  local_crs_type remote_columns(const execution_space& exec, const local_crs_type& crs) const {
+    return Impl::part_of_columns(exec, crs, m_places, m_boundary_rows, false,
+                                 static_cast<local_ordinal_type>(m_importer->getNumRemoteIDs()));
+  }
+
+  void convert(const TpetraOptions& options) {
+    const execution_space exec;
+    const local_crs_type crs = m_matrix->getLocalMatrixDevice();
+    if (!m_importer.is_null()) {
+      m_places = column_places();
+      m_boundary_rows = Impl::boundary_rows(exec, crs, m_places);
+    }
+    m_owned = Impl::optimize_to(exec, owned_columns(exec, crs), options.format, options.optimize);
+    if (has_remote_columns())
+      m_remote = Impl::optimize_to(exec, remote_columns(exec, crs), options.remote_format, options.optimize);
+    exec.fence();
+  }
+
+  /// All ranks find the same error, because maps and numbers of vectors are known to all. The maps of the last
+  /// vectors are kept: comparing other maps with those of the matrix is a collective operation.
+  void check_vectors(const vectors_type& x, const vectors_type& y, bool is_transposed) const {
+    if (x.getNumVectors() != y.getNumVectors())
+      Impl::fail<std::invalid_argument>("Filigree::TpetraOperator::apply: x has ", x.getNumVectors(),
+                                        " vectors, but y has ", y.getNumVectors(),
+                                        "; they must have equally many.");
+    const auto check = [](const char* vector, const char* map_name, const map_type& map,
+                          const vectors_type& vectors, Teuchos::RCP<const map_type>& last) {
+      if (vectors.getMap() == last || map.isSameAs(*vectors.getMap())) {
+        last = vectors.getMap();
+        return;
+      }
+      Impl::fail<std::invalid_argument>("Filigree::TpetraOperator::apply: the map of ", vector, " with ",
+                                        vectors.getGlobalLength(), " elements is not the ", map_name,
+                                        " map of the matrix, which has ", map.getGlobalNumElements(),
+                                        " elements.");
+    };
+    check(is_transposed ? "y" : "x", "domain", *getDomainMap(), is_transposed ? y : x, m_last_domain);
+    check(is_transposed ? "x" : "y", "range", *getRangeMap(), is_transposed ? x : y, m_last_range);
+  }
+
+  /// beta = 0 overwrites NaN, too.
+  static void scale(vectors_type& y, scalar_type beta) {
+    if (beta == scalar_type(0))
+      y.putScalar(beta);
+    else if (beta != scalar_type(1))
+      y.scale(beta);
+  }
+
+  /// A copy with a constant stride. In some versions Tpetra's copy of columns of a multivector has all columns.
+  static vectors_type compact_copy(const vectors_type& vectors) {
+    vectors_type copy(vectors.getMap(), vectors.getNumVectors(), false);
+    Tpetra::deep_copy(copy, vectors);
+    return copy;
+  }
+
+  static bool overlap(const vectors_type& x, const vectors_type& y) {
+    const auto a = x.getLocalViewDevice(Tpetra::Access::ReadOnly);
+    const auto b = y.getLocalViewDevice(Tpetra::Access::ReadOnly);
+    const auto* a_begin = reinterpret_cast<const char*>(a.data());
+    const auto* b_begin = reinterpret_cast<const char*>(b.data());
+    return a.span() > 0 && b.span() > 0 && a_begin < b_begin + b.span() * sizeof(local_scalar) &&
+           b_begin < a_begin + a.span() * sizeof(local_scalar);
+  }
+
+  /// Vectors that apply() needs, kept for the next one with equally many.
+  vectors_type& buffer(Teuchos::RCP<vectors_type>& kept, const Teuchos::RCP<const map_type>& map,
+                       std::size_t vectors) const {
+    if (kept.is_null() || kept->getNumVectors() != vectors || kept->getMap() != map)
+      kept = Teuchos::rcp(new vectors_type(map, vectors, false));
+    return *kept;
+  }
+
+  /// The vectors of the boundary rows, kept in the same way.
+  auto boundary_buffer(std::size_t vectors) const {
+    if (m_boundary.extent(0) != m_boundary_rows.extent(0) || m_boundary.extent(1) != vectors)
+      m_boundary =
+          boundary_type(Kokkos::view_alloc(Kokkos::WithoutInitializing, "Filigree::TpetraOperator::boundary"),
+                        m_boundary_rows.extent(0), vectors);
+    return m_boundary;
+  }
+
+  void multiply(const vectors_type& x, vectors_type& y, scalar_type alpha, scalar_type beta) const {
+    const auto exporter = m_matrix->getGraph()->getExporter();
+    if (!exporter.is_null()) {
+      // The rows of a rank are not those of y: the ranks that have parts of a row send them to its owner.
+      vectors_type& rows = buffer(m_row_vectors, m_matrix->getRowMap(), x.getNumVectors());
+      multiply_rows(x, rows, alpha, scalar_type(0));
+      scale(y, beta);
+      y.doExport(rows, *exporter, Tpetra::ADD_ASSIGN);
+      return;
+    }
+    multiply_rows(x, y, alpha, beta);
+  }
+
+  /// The product with this rank's rows.
+  void multiply_rows(const vectors_type& x, vectors_type& y, scalar_type alpha, scalar_type beta) const {
+    const execution_space exec;
+    vectors_type* received = nullptr;
+    if (!m_importer.is_null()) {
+      received = &buffer(m_remote_vectors, m_importer->getTargetMap(), x.getNumVectors());
+      received->beginImport(x, *m_importer, Tpetra::INSERT);
+    }
+    {
+      const auto from = x.getLocalViewDevice(Tpetra::Access::ReadOnly);
+      const auto to = beta == scalar_type(0) ? y.getLocalViewDevice(Tpetra::Access::OverwriteAll)
+                                             : y.getLocalViewDevice(Tpetra::Access::ReadWrite);
+      spmv(exec, Mode::NoTranspose, local_scalar(alpha), m_owned, from, local_scalar(beta), to);
+    }
+    if (received == nullptr) return;
+    received->endImport(x, *m_importer, Tpetra::INSERT);
+    if (!has_remote_columns()) return;
+    const auto boundary = boundary_buffer(x.getNumVectors());
+    spmv(exec, Mode::NoTranspose, local_scalar(alpha), m_remote,
+         received->getLocalViewDevice(Tpetra::Access::ReadOnly), local_scalar(0), boundary);
+    Impl::add_to_rows(exec, m_boundary_rows, boundary, y.getLocalViewDevice(Tpetra::Access::ReadWrite));
+  }
+
+  void multiply_transposed(const vectors_type& x, vectors_type& y, Mode mode, scalar_type alpha,
+                           scalar_type beta) const {
+    const auto exporter = m_matrix->getGraph()->getExporter();
+    if (exporter.is_null()) {
+      multiply_transposed_rows(x, y, mode, alpha, beta);
+      return;
+    }
+    // Each rank gets the elements of x for its rows.
+    vectors_type& rows = buffer(m_row_vectors, m_matrix->getRowMap(), x.getNumVectors());
+    rows.doImport(x, *exporter, Tpetra::INSERT);
+    multiply_transposed_rows(rows, y, mode, alpha, beta);
+  }
+
+  /// The product with the transpose of this rank's rows. What it adds to elements of y on other ranks is sent
+  /// to them while the owned columns are multiplied.
+  void multiply_transposed_rows(const vectors_type& x, vectors_type& y, Mode mode, scalar_type alpha,
+                                scalar_type beta) const {
+    const execution_space exec;
+    const auto from = x.getLocalViewDevice(Tpetra::Access::ReadOnly);
+    vectors_type* sent = nullptr;
+    if (!m_importer.is_null()) {
+      sent = &buffer(m_remote_vectors, m_importer->getTargetMap(), x.getNumVectors());
+      {
+        const auto to = sent->getLocalViewDevice(Tpetra::Access::OverwriteAll);
+        if (has_remote_columns()) {
+          const auto boundary = boundary_buffer(x.getNumVectors());
+          Impl::gather_rows(exec, m_boundary_rows, from, boundary);
+          spmv(exec, mode, local_scalar(alpha), m_remote, boundary, local_scalar(0), to);
+        } else {
+          Kokkos::deep_copy(exec, to, local_scalar(0));
+        }
+      }
+      y.beginExport(*sent, *m_importer, Tpetra::ADD);
+    }
+    {
+      const auto to = beta == scalar_type(0) ? y.getLocalViewDevice(Tpetra::Access::OverwriteAll)
+                                             : y.getLocalViewDevice(Tpetra::Access::ReadWrite);
+      spmv(exec, mode, local_scalar(alpha), m_owned, from, local_scalar(beta), to);
+    }
+    if (sent != nullptr) y.endExport(*sent, *m_importer, Tpetra::ADD);
+  }
+
+  using boundary_type = Kokkos::View<local_scalar**, Kokkos::LayoutLeft, device_type>;
+
+  Teuchos::RCP<const TpetraCrsMatrix> m_matrix;
+  Teuchos::RCP<const import_type> m_importer;  ///< null if no rank has remote columns
+  places_type m_places;
+  rows_type m_boundary_rows;
+  local_matrix_type m_owned;
+  local_matrix_type m_remote;
+  mutable Teuchos::RCP<const map_type> m_last_domain, m_last_range;
+  mutable Teuchos::RCP<vectors_type> m_remote_vectors, m_row_vectors;
+  mutable boundary_type m_boundary;
+};
+
+}  // namespace Filigree
