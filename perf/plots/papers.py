@@ -64,7 +64,7 @@ def dof(arguments):
                 axes.set_title(f"{grid_in_words(grid)}, {scalar}", loc="left", fontsize=10)
                 axes.set_xlabel("unknowns per cell")
                 axes.set_xticks(dofs)
-                axes.set_ylim(bottom=0)
+                axes.set_ylim(0, 1.04 * axes.get_ylim()[1])
                 axes.grid(axis="y", color="#dddddd", linewidth=0.6)
             page.axes[row][0].set_ylabel(ylabel)
         return page.save(legend_of(page.figure), f"{arguments.out}_{suffix}")
@@ -83,8 +83,8 @@ def dof(arguments):
                    limit_of_speed, "limit: k·b·n values, x and y at the read bandwidth", in_cache)
     written += draw("bandwidth", "Bandwidth over the unknowns per cell", "GB/s of matrix, x and y",
                     lambda entry: entry["GBps"], lambda entry: read_limit(context), "limit: measured read bandwidth", in_cache)
-    written += draw("storage", "Storage over the unknowns per cell", "MB", lambda entry: entry["storage_MB"],
-                    lambda entry: entry["formula_MB"], "formula k·b·n + k")
+    written += draw("storage", "Storage over the unknowns per cell", "storage / formula",
+                    lambda entry: entry["storage_MB"] / entry["formula_MB"], lambda entry: 1, "limit: formula, k·b·n values and k offsets")
     return written
 
 
@@ -421,14 +421,14 @@ def solver(arguments):
     for axes, problem in zip(places, problems):
         here = sorted((entry for entry in solved if entry.problem == problem and entry.format != "kokkos_kernels"),
                       key=lambda entry: -entry["solution_speedup_vs_kokkos_kernels"])
+        labels = []
         for row, entry in enumerate(here):
             speed_up = entry["solution_speedup_vs_kokkos_kernels"]
             axes.barh(row, speed_up, color="#5b86bd" if speed_up > 1 else "#d0d0d0", edgecolor="#222222", linewidth=0.6,
                       height=0.7)
             pays = entry["pays_after_iterations"]
             words = "never pays" if pays < 0 else f"pays after {math.ceil(pays)} iteration{'s' if pays > 1 else ''}"
-            axes.annotate(f"{speed_up:.2f}, {words}", (speed_up, row), xytext=(5, 0), textcoords="offset points", va="center",
-                          fontsize=8.5, bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})
+            labels.append((row, f"{speed_up:.2f}, {words}"))
         reference = find(entries, problem, "kokkos_kernels")
         axes.axvline(1, color="#222222", linewidth=1, linestyle=(0, (4, 3)), zorder=0)
         rest = min(entry["iteration_ms"] - entry["median_ms"] for entry in here)
@@ -438,7 +438,11 @@ def solver(arguments):
             axes.axvline(limit, color="#000000", linewidth=1.3, linestyle=(0, (1, 1)), zorder=0, gid="limit")
         axes.set_yticks(range(len(here)), [in_words(entry.format) for entry in here])
         axes.set_ylim(len(here) - 0.5, -0.5)
-        axes.set_xlim(0, max(1.04 * limit, 1.9 * max([1.0] + [entry["solution_speedup_vs_kokkos_kernels"] for entry in here])))
+        # The labels stand to the right of all bars and of the limit.
+        right = 1.03 * max([1.0, limit] + [entry["solution_speedup_vs_kokkos_kernels"] for entry in here])
+        for row, words in labels:
+            axes.annotate(words, (right, row), va="center", fontsize=8.5)
+        axes.set_xlim(0, 1.55 * right)
         axes.set_xlabel("speed of the solution relative to Kokkos Kernels' CRS")
         axes.set_title(f"{problem.replace('_', ' ')}, {reference['iterations']:.0f} iterations" if reference else problem,
                        loc="left", fontsize=10)
