@@ -12,7 +12,8 @@ template <class Ordinal, class Device>
 class ColumnPlaces {
  public:
   ColumnPlaces() = default;
-  /// `signed_places` holds the place of an owned column, and -1 - place of a remote one.
+  /// `signed_places` holds the place of an owned column, and -1 - place of a remote one, which is negative
+  /// for place 0, too.
   explicit ColumnPlaces(Kokkos::View<const Ordinal*, Device> signed_places) : m_places(signed_places) {}
 
   KOKKOS_FORCEINLINE_FUNCTION bool owned(Ordinal column) const { return m_places(column) >= 0; }

@@ -32,6 +32,8 @@ template <class ExecutionSpace, class Crs>
 converted_t<AnyMatrix, Crs> optimize_to(const ExecutionSpace& exec, const Crs& crs, const std::string& name,
                                         const OptimizeOptions& options) {
   if (name.empty()) return optimize(exec, crs, options);
+  check_initialized("Filigree::TpetraOperator");
+  const LabelScope scope(options.label);
   Selection selection = predict_all(exec, crs, options);
   std::vector<FormatPrediction> named;
   std::set<std::string> names;
@@ -48,7 +50,9 @@ converted_t<AnyMatrix, Crs> optimize_to(const ExecutionSpace& exec, const Crs& c
   const auto matrix = convert_to_best(exec, crs, options, selection);
   if (!matrix)
     fail<std::length_error>("the format ", name, " is refused: ", selection.formats.front().refusal);
-  return matrix->with_selection(std::move(selection));
+  auto result = matrix->with_selection(std::move(selection));
+  set_label(result, options.label);
+  return result;
 }
 
 /// The number of elements of this rank. Tpetra renamed the function.
@@ -67,8 +71,8 @@ inline std::string options_text(const TpetraOptions& options) {
   std::ostringstream text;
   text << "format \"" << options.format << "\", remote_format \"" << options.remote_format << "\", products "
        << one.products << ", block_size " << one.block_size << ", time_best " << one.time_best
-       << ", share_crs " << one.share_crs << ", most_bytes " << one.most_bytes << ", max_storage_ratio "
-       << one.max_storage_ratio << ", check_input " << one.check_input;
+       << ", most_bytes " << one.most_bytes << ", max_storage_ratio " << one.max_storage_ratio
+       << ", check_input " << one.check_input;
   return text.str();
 }
 
@@ -85,12 +89,13 @@ inline std::string options_text(const TpetraOptions& options) {
 /// multiplies the owned columns, waits for the exchange, and adds the remote columns. Rows without remote
 /// columns are then not touched again.
 ///
-/// The operator keeps the matrix, because of its maps and for refill(). Its entries are copied, unless
-/// options.optimize.share_crs is set and the picked formats share them.
+/// The operator keeps the matrix for refill(), but shares no memory with it: options.optimize.share_crs has no
+/// effect. New values take effect only by refill().
 ///
-/// All members are collective unless they say otherwise. Several apply() of one operator must not run at the
-/// same time. With a fixed number of ranks, mode N gives the same bits on every run; for the transposed modes
-/// see docs/modes.md.
+/// All members are collective unless they say otherwise: all ranks must call them in the same order, with
+/// vectors whose maps are the same objects on all ranks or on none. Several apply() of one operator must not
+/// run at the same time. Mode N of one operator gives the same bits each time, unless several ranks have parts
+/// of one row or y is replicated; for the transposed modes see docs/modes.md.
 template <class TpetraCrsMatrix>
 class TpetraOperator
     : public Tpetra::Operator<
@@ -110,13 +115,14 @@ class TpetraOperator
   /// A rank's owned or remote columns.
   using local_matrix_type = converted_t<AnyMatrix, local_crs_type>;
 
-  /// Splits and converts a matrix, which must be fill-complete. Costs two passes over the rows and the
-  /// conversions, and no communication but the comparison of options and errors.
+  /// Splits and converts a matrix, which must be fill-complete. Costs six passes over the rows at most, a copy
+  /// of the entries as CRS while one part is converted, and the conversions. It communicates to compare options
+  /// and errors, and to make the map of the remote columns.
   ///
-  /// Throws std::invalid_argument if the matrix is null. If anything else goes wrong on one of the ranks, all
-  /// ranks throw std::runtime_error with the reason of the lowest of these ranks: the matrix is not
-  /// fill-complete, the options differ, there is no such format, the format is refused, or memory is not
-  /// enough.
+  /// Throws std::invalid_argument if the matrix is null, on this rank only. If one of the following is true on
+  /// one rank, all ranks throw std::runtime_error with the reason of the lowest such rank: the matrix is not
+  /// fill-complete, its column map has columns that the domain map lacks, the options differ, there is no such
+  /// format, the format is refused, or there is no memory for a part.
   explicit TpetraOperator(Teuchos::RCP<const TpetraCrsMatrix> matrix, const TpetraOptions& options = {})
       : m_matrix(matrix) {
     if (matrix.is_null())
@@ -131,22 +137,37 @@ class TpetraOperator
                                           options_of_root, "; give the same options on all ranks.");
       if (!matrix->isFillComplete())
         throw std::invalid_argument("the matrix is not fill-complete; call its fillComplete() first.");
+      take_maps();
     });
     make_remote_importer();
     Impl::on_all_ranks(comm, name, [&]() { convert(options); });
   }
 
-  /// Takes over new values of the matrix, which must have the same pattern. The matrix must be fill-complete.
-  /// Costs one pass over the rows, which copies the values if there are remote columns, and refill() of both
-  /// parts. Throws std::runtime_error on all ranks if it fails on one of them.
+  /// Takes over new values of the matrix, which must be fill-complete and have the same pattern and maps. A
+  /// pattern with as many entries in other places is not noticed. Costs two passes over the rows if there are
+  /// remote columns, memory for a copy of the entries as CRS, and refill() of both parts.
+  ///
+  /// Throws std::runtime_error on all ranks if the matrix is not fill-complete, or has other maps or another
+  /// number of entries on one of the ranks. The operator then keeps the old values.
   void refill() {
+    const bool same_maps =
+        m_domain->isSameAs(*m_matrix->getDomainMap()) && m_range->isSameAs(*m_matrix->getRangeMap());
     Impl::on_all_ranks(*m_matrix->getComm(), "Filigree::TpetraOperator::refill", [&]() {
       if (!m_matrix->isFillComplete())
         throw std::invalid_argument("the matrix is not fill-complete; call its fillComplete() first.");
-      const execution_space exec;
       const local_crs_type crs = m_matrix->getLocalMatrixDevice();
-      Filigree::refill(exec, m_owned, owned_columns(exec, crs));
-      if (has_remote_columns()) Filigree::refill(exec, m_remote, remote_columns(exec, crs));
+      if (!same_maps || m_matrix->getColMap() != m_columns)
+        throw std::invalid_argument("the maps of the matrix have changed; make a new operator.");
+      if (crs.nnz() != m_owned.nnz() + m_remote.nnz())
+        Impl::fail<std::invalid_argument>("the matrix has ", crs.nnz(), " entries on this rank, but had ",
+                                          m_owned.nnz() + m_remote.nnz(),
+                                          " when the operator was made; make a new operator.");
+      const execution_space exec;
+      const local_crs_type owned = owned_columns(exec, crs);
+      Filigree::refill(exec, m_owned, owned);
+      const local_crs_type remote = has_remote_columns() ? remote_columns(exec, crs) : local_crs_type();
+      if (has_remote_columns()) Filigree::refill(exec, m_remote, remote);
+      // The kernels read owned and remote, which are freed on return.
       exec.fence();
     });
   }
@@ -171,13 +192,16 @@ class TpetraOperator
       vectors_type copy = compact_copy(y);
       apply(x, copy, mode, alpha, beta);
       Tpetra::deep_copy(y, copy);
+      execution_space().fence();  // copy is freed on return
       return;
     }
     if (!x.isConstantStride() || overlap(x, y)) {
-      apply(compact_copy(x), y, mode, alpha, beta);
+      const vectors_type copy = compact_copy(x);
+      apply(copy, y, mode, alpha, beta);
+      execution_space().fence();  // copy is freed on return
       return;
     }
-    // If each rank has all of y, the ranks add up their parts.
+    // If each rank has all of y, the ranks add up their parts. Only rank 0 adds beta*y, so that it counts once.
     const bool is_replicated = !y.isDistributed() && m_matrix->getComm()->getSize() > 1;
     if (is_replicated && m_matrix->getComm()->getRank() > 0) beta = 0;
     if (is_transposed)
@@ -191,9 +215,9 @@ class TpetraOperator
   /// True: apply() has the transposed modes. Not collective.
   bool hasTransposeApply() const override { return true; }
   /// The domain map of the matrix. Not collective.
-  Teuchos::RCP<const map_type> getDomainMap() const override { return m_matrix->getDomainMap(); }
+  Teuchos::RCP<const map_type> getDomainMap() const override { return m_domain; }
   /// The range map of the matrix. Not collective.
-  Teuchos::RCP<const map_type> getRangeMap() const override { return m_matrix->getRangeMap(); }
+  Teuchos::RCP<const map_type> getRangeMap() const override { return m_range; }
 
   /// This rank's rows with the owned columns. Not collective.
   const local_matrix_type& owned() const { return m_owned; }
@@ -204,6 +228,7 @@ class TpetraOperator
 
  private:
   using import_type = Tpetra::Import<local_ordinal_type, global_ordinal_type, node_type>;
+  using export_type = Tpetra::Export<local_ordinal_type, global_ordinal_type, node_type>;
   using device_type = typename local_crs_type::device_type;
   using execution_space = typename local_crs_type::execution_space;
   using local_scalar = typename local_crs_type::non_const_value_type;
@@ -212,25 +237,39 @@ class TpetraOperator
 
   static constexpr const char* name = "Filigree::TpetraOperator";
 
+  /// Keeps the maps, importer and exporter, because those of the matrix can change.
+  void take_maps() {
+    m_domain = m_matrix->getDomainMap();
+    m_range = m_matrix->getRangeMap();
+    m_rows = m_matrix->getRowMap();
+    m_columns = m_matrix->getColMap();
+    m_full_importer = m_matrix->getGraph()->getImporter();
+    m_exporter = m_matrix->getGraph()->getExporter();
+    if (m_full_importer.is_null()) return;
+    const bool has_unreachable = !m_domain->isDistributed() && m_full_importer->getNumRemoteIDs() > 0;
+    if (has_unreachable || !m_full_importer->isLocallyComplete())
+      throw std::invalid_argument(
+          "the column map of the matrix has columns that its domain map lacks; make the matrix with another "
+          "column map, or let Tpetra make it.");
+  }
+
   /// The importer for the remote columns alone. The matrix's own importer would also copy the owned elements
   /// of x. The remote columns are numbered in the order in which they arrive, so that they need not be sorted.
   void make_remote_importer() {
-    const auto importer = m_matrix->getGraph()->getImporter();
-    if (importer.is_null()) return;
-    const auto remote = importer->getRemoteLIDs();
+    if (m_full_importer.is_null()) return;
+    const auto remote = m_full_importer->getRemoteLIDs();
     Teuchos::Array<global_ordinal_type> columns(remote.size());
     for (typename Teuchos::Array<global_ordinal_type>::size_type i = 0; i < columns.size(); ++i)
-      columns[i] = importer->getTargetMap()->getGlobalElement(remote[i]);
-    const auto map =
-        Teuchos::rcp(new map_type(Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid(), columns(),
-                                  m_matrix->getDomainMap()->getIndexBase(), m_matrix->getComm()));
-    m_importer = importer->createRemoteOnlyImport(map);
+      columns[i] = m_columns->getGlobalElement(remote[i]);
+    const auto map = Teuchos::rcp(new map_type(Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid(),
+                                               columns(), m_domain->getIndexBase(), m_matrix->getComm()));
+    m_importer = m_full_importer->createRemoteOnlyImport(map);
   }
 
   /// The place of each column among the owned or the remote ones.
   places_type column_places() const {
-    const import_type& importer = *m_matrix->getGraph()->getImporter();
-    const std::size_t columns = Impl::local_size(*importer.getTargetMap(), 0);
+    const import_type& importer = *m_full_importer;
+    const std::size_t columns = Impl::local_size(*m_columns, 0);
     const Kokkos::View<local_ordinal_type*, device_type> places("Filigree::TpetraOperator::places", columns);
     const auto on_host = Kokkos::create_mirror_view(places);
     for (std::size_t i = 0; i < importer.getNumSameIDs(); ++i)
@@ -265,14 +304,24 @@ class TpetraOperator
       m_places = column_places();
       m_boundary_rows = Impl::boundary_rows(exec, crs, m_places);
     }
-    m_owned = Impl::optimize_to(exec, owned_columns(exec, crs), options.format, options.optimize);
+    OptimizeOptions optimize = options.optimize;
+    optimize.share_crs = false;
+    const auto convert_part = [&](const char* part, const local_crs_type& crs_of_part,
+                                  const std::string& format) {
+      try {
+        return Impl::optimize_to(exec, crs_of_part, format, optimize);
+      } catch (const std::exception& error) {
+        Impl::fail<std::runtime_error>(part, " columns: ", error.what());
+      }
+    };
+    m_owned = convert_part("owned", owned_columns(exec, crs), options.format);
     if (has_remote_columns())
-      m_remote = Impl::optimize_to(exec, remote_columns(exec, crs), options.remote_format, options.optimize);
+      m_remote = convert_part("remote", remote_columns(exec, crs), options.remote_format);
     exec.fence();
   }
 
-  /// All ranks find the same error, because maps and numbers of vectors are known to all. The maps of the last
-  /// vectors are kept: comparing other maps with those of the matrix is a collective operation.
+  /// All ranks find the same error, because maps and numbers of vectors are known to all. To compare two maps
+  /// is a collective operation, so the maps of the last vectors are kept, which need not be compared again.
   void check_vectors(const vectors_type& x, const vectors_type& y, bool is_transposed) const {
     if (x.getNumVectors() != y.getNumVectors())
       Impl::fail<std::invalid_argument>("Filigree::TpetraOperator::apply: x has ", x.getNumVectors(),
@@ -301,7 +350,8 @@ class TpetraOperator
       y.scale(beta);
   }
 
-  /// A copy with a constant stride. In some versions Tpetra's copy of columns of a multivector has all columns.
+  /// A copy with a constant stride. Not the copy constructor of Trilinos 13.2: from some columns of a
+  /// multivector it makes a copy of all.
   static vectors_type compact_copy(const vectors_type& vectors) {
     vectors_type copy(vectors.getMap(), vectors.getNumVectors(), false);
     Tpetra::deep_copy(copy, vectors);
@@ -335,24 +385,25 @@ class TpetraOperator
   }
 
   void multiply(const vectors_type& x, vectors_type& y, scalar_type alpha, scalar_type beta) const {
-    const auto exporter = m_matrix->getGraph()->getExporter();
-    if (!exporter.is_null()) {
+    if (!m_exporter.is_null()) {
       // The rows of a rank are not those of y: the ranks that have parts of a row send them to its owner.
-      vectors_type& rows = buffer(m_row_vectors, m_matrix->getRowMap(), x.getNumVectors());
+      vectors_type& rows = buffer(m_row_vectors, m_rows, x.getNumVectors());
       multiply_rows(x, rows, alpha, scalar_type(0));
       scale(y, beta);
-      y.doExport(rows, *exporter, Tpetra::ADD_ASSIGN);
+      y.doExport(rows, *m_exporter, Tpetra::ADD_ASSIGN);
       return;
     }
     multiply_rows(x, y, alpha, beta);
   }
 
-  /// The product with this rank's rows.
+  /// The product with this rank's rows. No view of x or y may exist while Tpetra begins or ends an exchange:
+  /// on some devices it then refuses to move their data between host and device.
   void multiply_rows(const vectors_type& x, vectors_type& y, scalar_type alpha, scalar_type beta) const {
     const execution_space exec;
     vectors_type* received = nullptr;
     if (!m_importer.is_null()) {
       received = &buffer(m_remote_vectors, m_importer->getTargetMap(), x.getNumVectors());
+      boundary_buffer(x.getNumVectors());  // no allocation may fail during the exchange
       received->beginImport(x, *m_importer, Tpetra::INSERT);
     }
     {
@@ -372,14 +423,13 @@ class TpetraOperator
 
   void multiply_transposed(const vectors_type& x, vectors_type& y, Mode mode, scalar_type alpha,
                            scalar_type beta) const {
-    const auto exporter = m_matrix->getGraph()->getExporter();
-    if (exporter.is_null()) {
+    if (m_exporter.is_null()) {
       multiply_transposed_rows(x, y, mode, alpha, beta);
       return;
     }
     // Each rank gets the elements of x for its rows.
-    vectors_type& rows = buffer(m_row_vectors, m_matrix->getRowMap(), x.getNumVectors());
-    rows.doImport(x, *exporter, Tpetra::INSERT);
+    vectors_type& rows = buffer(m_row_vectors, m_rows, x.getNumVectors());
+    rows.doImport(x, *m_exporter, Tpetra::INSERT);
     multiply_transposed_rows(rows, y, mode, alpha, beta);
   }
 
@@ -388,7 +438,6 @@ class TpetraOperator
   void multiply_transposed_rows(const vectors_type& x, vectors_type& y, Mode mode, scalar_type alpha,
                                 scalar_type beta) const {
     const execution_space exec;
-    const auto from = x.getLocalViewDevice(Tpetra::Access::ReadOnly);
     vectors_type* sent = nullptr;
     if (!m_importer.is_null()) {
       sent = &buffer(m_remote_vectors, m_importer->getTargetMap(), x.getNumVectors());
@@ -396,7 +445,7 @@ class TpetraOperator
         const auto to = sent->getLocalViewDevice(Tpetra::Access::OverwriteAll);
         if (has_remote_columns()) {
           const auto boundary = boundary_buffer(x.getNumVectors());
-          Impl::gather_rows(exec, m_boundary_rows, from, boundary);
+          Impl::gather_rows(exec, m_boundary_rows, x.getLocalViewDevice(Tpetra::Access::ReadOnly), boundary);
           spmv(exec, mode, local_scalar(alpha), m_remote, boundary, local_scalar(0), to);
         } else {
           Kokkos::deep_copy(exec, to, local_scalar(0));
@@ -405,6 +454,7 @@ class TpetraOperator
       y.beginExport(*sent, *m_importer, Tpetra::ADD);
     }
     {
+      const auto from = x.getLocalViewDevice(Tpetra::Access::ReadOnly);
       const auto to = beta == scalar_type(0) ? y.getLocalViewDevice(Tpetra::Access::OverwriteAll)
                                              : y.getLocalViewDevice(Tpetra::Access::ReadWrite);
       spmv(exec, mode, local_scalar(alpha), m_owned, from, local_scalar(beta), to);
@@ -415,7 +465,11 @@ class TpetraOperator
   using boundary_type = Kokkos::View<local_scalar**, Kokkos::LayoutLeft, device_type>;
 
   Teuchos::RCP<const TpetraCrsMatrix> m_matrix;
-  Teuchos::RCP<const import_type> m_importer;  ///< null if no rank has remote columns
+  Teuchos::RCP<const map_type> m_domain, m_range, m_rows, m_columns;
+  Teuchos::RCP<const import_type>
+      m_full_importer;                         ///< of all columns; null if they are those of the domain map
+  Teuchos::RCP<const import_type> m_importer;  ///< of the remote columns; null if the other is
+  Teuchos::RCP<const export_type> m_exporter;  ///< null if the rows are those of the range map
   places_type m_places;
   rows_type m_boundary_rows;
   local_matrix_type m_owned;
