@@ -16,7 +16,11 @@ StencilPattern::StencilPattern(const std::array<std::int64_t, 3>& cells, const S
     : grid(cells, boundaries), dof(dof_) {
   check_grid();
   add_points(stencil);
-  count_blocks_and_diagonals();
+  all = blocks_in(whole_grid());
+}
+
+CellBox StencilPattern::whole_grid() const {
+  return {{0, 0, 0}, {grid.cells[0], grid.cells[1], grid.cells[2]}};
 }
 
 void StencilPattern::check_grid() const {
@@ -71,60 +75,76 @@ void StencilPattern::add_points(const Stencil& stencil) {
   }
 }
 
-/// The coordinates of an axis in groups with equal neighbourhoods, in ascending order: the same points are in
-/// the grid, and the others stand for cells at the same distance.
-std::vector<StencilPattern::Coordinates> StencilPattern::equal_coordinates(std::size_t axis) const {
+/// The coordinates of a box along an axis in groups with equal neighbourhoods, in ascending order: the same
+/// points are in the grid and in the box, and the others stand for cells at the same distance.
+std::vector<StencilPattern::Coordinates> StencilPattern::equal_coordinates(const CellBox& box,
+                                                                           std::size_t axis) const {
   const std::int64_t cells = grid.cells[axis];
-  std::set<std::int64_t> begins = {0, cells};
+  const std::int64_t box_begin = box.begin[axis];
+  const std::int64_t box_end = box.end[axis];
+  std::set<std::int64_t> begins = {box_begin, box_end};
+  const auto add = [&](std::int64_t begin) { begins.insert(std::clamp(begin, box_begin, box_end)); };
   for (const auto& point : points) {
     // The point is in the grid for coordinates `first` to `end` - 1.
     const std::int64_t first = std::clamp<std::int64_t>(-std::int64_t(point[axis]), 0, cells);
     const std::int64_t end = std::clamp<std::int64_t>(cells - point[axis], 0, cells);
-    begins.insert({first, end});
+    add(first);
+    add(end);
+    // It enters and leaves the box at these coordinates; with the rule wrap also from the other end.
+    for (const std::int64_t turn : {-cells, std::int64_t(0), cells}) {
+      if (turn != 0 &&
+          (grid.rules[axis] != BoundaryRule::wrap || box.extent(static_cast<int>(axis)) == cells))
+        continue;
+      add(box_begin - point[axis] + turn);
+      add(box_end - point[axis] + turn);
+    }
     // The distance to the end of the grid is different for each coordinate.
     if (grid.rules[axis] != BoundaryRule::clamp) continue;
-    for (std::int64_t i = 0; i < first; ++i)
-      begins.insert(i);
-    for (std::int64_t i = end; i < cells; ++i)
-      begins.insert(i);
+    for (std::int64_t i = box_begin; i < std::min(first, box_end); ++i)
+      add(i);
+    for (std::int64_t i = std::max(end, box_begin); i < box_end; ++i)
+      add(i);
   }
   std::vector<Coordinates> groups;
-  for (auto begin = begins.begin(); *begin < cells; ++begin)
+  for (auto begin = begins.begin(); *begin < box_end; ++begin)
     groups.push_back({*begin, *std::next(begin) - *begin});
   return groups;
 }
 
-/// Sets blocks and block_offsets. Visits one cell for all cells with equal neighbourhoods.
-void StencilPattern::count_blocks_and_diagonals() {
-  const auto all_x = equal_coordinates(0);
-  const auto all_y = equal_coordinates(1);
-  const auto all_z = equal_coordinates(2);
+BoxBlocks StencilPattern::blocks_in(const CellBox& box) const {
+  const auto all_x = equal_coordinates(box, 0);
+  const auto all_y = equal_coordinates(box, 1);
+  const auto all_z = equal_coordinates(box, 2);
   const std::int64_t most_blocks = most_entries / dof / dof;
+  BoxBlocks result;
   std::set<std::int64_t> offsets;
   for (const auto& z : all_z)
     for (const auto& y : all_y)
       for (const auto& x : all_x) {
         const std::int64_t coordinates[3] = {x.first, y.first, z.first};
-        const std::int64_t cell = (z.first * grid.cells[1] + y.first) * grid.cells[0] + x.first;
+        const std::int64_t cell = box.number_of(coordinates);
         std::set<std::int64_t> neighbours;
         for (const auto& point : points) {
           bool outside = false;
           double value = 0;
           const std::int64_t neighbour = grid.neighbour(coordinates, point.data(), outside, value);
-          if (neighbour >= 0) neighbours.insert(neighbour - cell);
+          if (neighbour < 0) continue;
+          const std::int64_t in_box = grid.number_in(box, neighbour);
+          if (in_box >= 0) neighbours.insert(in_box - cell);
         }
         if (neighbours.empty()) continue;
         const std::int64_t equal_cells = x.count * y.count * z.count;
         const std::int64_t blocks_per_cell = static_cast<std::int64_t>(neighbours.size());
-        if (equal_cells > (most_blocks - blocks) / blocks_per_cell)
+        if (equal_cells > (most_blocks - result.blocks) / blocks_per_cell)
           fail<std::length_error>("Filigree::StencilProblem: the matrix of ", grid.cells[0], " x ",
                                   grid.cells[1], " x ", grid.cells[2], " cells with ", dof,
                                   " unknowns per cell and a stencil of ", points.size(),
                                   " points has more entries than 64 bits can count.");
-        blocks += equal_cells * blocks_per_cell;
+        result.blocks += equal_cells * blocks_per_cell;
         offsets.insert(neighbours.begin(), neighbours.end());
       }
-  block_offsets.assign(offsets.begin(), offsets.end());
+  result.offsets.assign(offsets.begin(), offsets.end());
+  return result;
 }
 
 }  // namespace Filigree::Impl

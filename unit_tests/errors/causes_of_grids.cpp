@@ -37,6 +37,14 @@ Causes causes_of_grids() {
        [=]() {
          StencilProblem<>({4000, 4, 1}, five, 8).cds<CdsMatrix<double, int, Device, void, short>>();
        }},
+      {"grid-parts",
+       []() {
+         GridParts::slabs({4, 4, 4}, 0);
+       }},
+      {"grid-parts",
+       []() {
+         GridParts::blocks({4, 0, 4}, 2);
+       }},
       {"grid-bytes",
        [=]() {
          StencilProblem<>({large, large / 4, 1}, Stencil{{{0, 0, 0}}}, 1)

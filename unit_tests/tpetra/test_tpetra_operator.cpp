@@ -10,6 +10,8 @@
 #include <functional>
 #include <limits>
 
+#include "errors.hpp"
+
 namespace {
 
 using Matrix = Tpetra::CrsMatrix<>;
@@ -18,12 +20,10 @@ using Global = Matrix::global_ordinal_type;
 using Map = Tpetra::Map<>;
 using Vectors = Tpetra::MultiVector<>;
 using Operator = Filigree::TpetraOperator<Matrix>;
+using FiligreeTest::text_on_all_ranks;
+using FiligreeTest::world;
 using Teuchos::RCP;
 using Teuchos::rcp;
-
-RCP<const Teuchos::Comm<int>> world() {
-  return Tpetra::getDefaultComm();
-}
 
 RCP<const Map> uniform_map(Global elements) {
   return rcp(new Map(static_cast<Tpetra::global_size_t>(elements), 0, world()));
@@ -371,23 +371,6 @@ TEST(TpetraOperator, SameVectorAndColumnsOfVectors) {
         ASSERT_EQ(at(y, i, untouched), 0);
   }
 }
-
-/// The text of the exception that all ranks must throw.
-template <class Exception, class Work>
-std::string text_on_all_ranks(const Work& work) {
-  std::string text = "no exception";
-  try {
-    work();
-  } catch (const Exception& error) {
-    text = error.what();
-  }
-  std::string of_root = text;
-  Filigree::Impl::broadcast_text(*world(), 0, of_root);
-  EXPECT_EQ(text, of_root);
-  return text;
-}
-
-#define EXPECT_CONTAINS(text, part) EXPECT_NE((text).find(part), std::string::npos) << (text)
 
 TEST(TpetraOperatorErrors, OptionsThatDiffer) {
   const Problem problem = grid_problem();

@@ -3,15 +3,29 @@
 
 #include <cstdlib>
 
-#include "filigree/core/launch.hpp"
-#include "filigree/core/region.hpp"
+#include "filigree/conversion/build_crs.hpp"
 #include "filigree/core/scalar.hpp"
+#include "filigree/formats/cds/cds_matrix.hpp"
 #include "filigree/grid/stencil_pattern.hpp"
 
 namespace Filigree::Impl {
 
-/// The kernels of StencilProblem. One lane works on one row.
-template <class ExecutionSpace, class Device, class Scalar, class Ordinal, class SizeType, class Coefficients>
+/// All cells of a grid, for StencilAssembly: the rows and columns are those of the whole grid.
+struct WholeGrid {
+  /// The cell of a block row.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t cell(std::int64_t block_row) const { return block_row; }
+  /// Calls visit(block_column, coefficient) for each block of a cell in ascending order.
+  template <class Assembly, class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_block(const Assembly& assembly, std::int64_t cell,
+                                                  const Visit& visit) const {
+    assembly.for_each_neighbour(cell, visit);
+  }
+};
+
+/// The kernels of StencilProblem. One lane works on one row. `Part` says which block rows and block columns
+/// the matrix has, for example those of a rank; see WholeGrid.
+template <class ExecutionSpace, class Device, class Scalar, class Ordinal, class SizeType, class Coefficients,
+          class Part = WholeGrid>
 struct StencilAssembly {
   using execution_space = ExecutionSpace;
   struct Count {};
@@ -26,11 +40,13 @@ struct StencilAssembly {
   int reach[3] = {0, 0, 0};
   int dof;
   Coefficients coefficients;
+  Part part;
   // Set by build_crs().
   SizeType* crs_row_map = nullptr;
   Ordinal* crs_entries = nullptr;
   Scalar* crs_values = nullptr;
-  // Set by StencilProblem::cds().
+  // Set by assemble_cds().
+  std::int64_t cds_rows = 0;
   Scalar* cds_values = nullptr;
   Ordinal* cds_offsets = nullptr;
   // Set by StencilProblem::right_hand_side().
@@ -38,12 +54,13 @@ struct StencilAssembly {
 
   /// Copies the points to the device and fences exec.
   StencilAssembly(const ExecutionSpace& exec, const StencilPattern& pattern,
-                  const Coefficients& coefficients_)
+                  const Coefficients& coefficients_, const Part& part_ = Part())
       : points(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("points", "grid")),
                pattern.points.size()),
         grid(pattern.grid),
         dof(pattern.dof),
-        coefficients(coefficients_) {
+        coefficients(coefficients_),
+        part(part_) {
     auto host_points = Kokkos::create_mirror_view(points);
     for (std::size_t p = 0; p < pattern.points.size(); ++p)
       for (int axis = 0; axis < 3; ++axis) {
@@ -57,11 +74,6 @@ struct StencilAssembly {
   }
 
   KOKKOS_FORCEINLINE_FUNCTION int point_count() const { return static_cast<int>(points.extent(0)); }
-  KOKKOS_FORCEINLINE_FUNCTION void locate(std::int64_t cell, std::int64_t (&coordinates)[3]) const {
-    coordinates[0] = cell % grid.cells[0];
-    coordinates[1] = cell / grid.cells[0] % grid.cells[1];
-    coordinates[2] = cell / grid.cells[0] / grid.cells[1];
-  }
   KOKKOS_FORCEINLINE_FUNCTION bool is_inner(const std::int64_t (&coordinates)[3]) const {
     for (int axis = 0; axis < 3; ++axis)
       if (coordinates[axis] < reach[axis] || coordinates[axis] >= grid.cells[axis] - reach[axis])
@@ -75,7 +87,7 @@ struct StencilAssembly {
   template <class Visit>
   KOKKOS_INLINE_FUNCTION void for_each_neighbour(std::int64_t cell, const Visit& visit) const {
     std::int64_t coordinates[3];
-    locate(cell, coordinates);
+    grid.locate(cell, coordinates);
     bool outside = false;
     double value = 0;
     if (is_inner(coordinates)) {
@@ -107,40 +119,40 @@ struct StencilAssembly {
 
   KOKKOS_INLINE_FUNCTION void operator()(Count, const std::int64_t row) const {
     SizeType count = 0;
-    for_each_neighbour(row / dof, [&](std::int64_t, const auto&) { count += static_cast<SizeType>(dof); });
+    part.for_each_block(*this, part.cell(row / dof),
+                        [&](std::int64_t, const auto&) { count += static_cast<SizeType>(dof); });
     crs_row_map[row] = count;
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(FillCrs, const std::int64_t row) const {
-    const std::int64_t cell = row / dof;
-    const int i = static_cast<int>(row - cell * dof);
+    const std::int64_t block_row = row / dof;
+    const int i = static_cast<int>(row - block_row * dof);
     std::int64_t position = static_cast<std::int64_t>(crs_row_map[row]);
-    for_each_neighbour(cell, [&](std::int64_t neighbour, const auto& coefficient) {
+    part.for_each_block(*this, part.cell(block_row), [&](std::int64_t block_column, const auto& coefficient) {
       for (int j = 0; j < dof; ++j, ++position) {
-        crs_entries[position] = static_cast<Ordinal>(neighbour * dof + j);
+        crs_entries[position] = static_cast<Ordinal>(block_column * dof + j);
         crs_values[position] = convert_scalar<Scalar>(coefficient(i, j));
       }
     });
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(FillCds, const std::int64_t row) const {
-    const std::int64_t rows = grid.cells[0] * grid.cells[1] * grid.cells[2] * dof;
-    const std::int64_t cell = row / dof;
-    const int i = static_cast<int>(row - cell * dof);
+    const std::int64_t block_row = row / dof;
+    const int i = static_cast<int>(row - block_row * dof);
     std::int64_t d = 0;
-    for_each_neighbour(cell, [&](std::int64_t neighbour, const auto& coefficient) {
-      while (static_cast<std::int64_t>(cds_offsets[d]) < neighbour - cell)
+    part.for_each_block(*this, part.cell(block_row), [&](std::int64_t block_column, const auto& coefficient) {
+      while (static_cast<std::int64_t>(cds_offsets[d]) < block_column - block_row)
         ++d;
       for (int j = 0; j < dof; ++j)
-        cds_values[(d * dof + j) * rows + row] = convert_scalar<Scalar>(coefficient(i, j));
+        cds_values[(d * dof + j) * cds_rows + row] = convert_scalar<Scalar>(coefficient(i, j));
     });
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(FillRightHandSide, const std::int64_t row) const {
-    const std::int64_t cell = row / dof;
-    const int i = static_cast<int>(row - cell * dof);
+    const std::int64_t cell = part.cell(row / dof);
+    const int i = static_cast<int>(row % dof);
     std::int64_t coordinates[3];
-    locate(cell, coordinates);
+    grid.locate(cell, coordinates);
     std::decay_t<decltype(coefficients(cell, cell, i, i) * 1.0)> sum(0);
     for (int p = 0; p < point_count(); ++p) {
       bool outside = false;
@@ -152,5 +164,51 @@ struct StencilAssembly {
     right_hand_side[row] = convert_scalar<Scalar>(sum);
   }
 };
+
+/// The matrix of `work` as CRS, with sorted rows. Fences exec.
+template <class Crs, class ExecutionSpace, class Work>
+Crs assemble_crs(const ExecutionSpace& exec, const Work& work, std::int64_t rows, std::int64_t columns) {
+  const Crs result = build_crs<Crs, typename Work::Count, typename Work::FillCrs>(
+      exec, "grid", static_cast<typename Crs::non_const_ordinal_type>(rows),
+      static_cast<typename Crs::non_const_ordinal_type>(columns), work, rows, rows);
+  // The kernels must end before the View of stencil points in `work` is destroyed.
+  exec.fence();
+  return result;
+}
+
+/// The matrix of `work` as CDS. It is square, and its blocks are `blocks`. Fences exec.
+template <class Cds, class ExecutionSpace, class Work>
+Cds assemble_cds(const ExecutionSpace& exec, Work work, std::int64_t rows, const BoxBlocks& blocks) {
+  using ordinal_type = typename Cds::ordinal_type;
+  const std::int64_t diagonals = static_cast<std::int64_t>(blocks.offsets.size());
+  const auto nnz = static_cast<typename Cds::size_type>(blocks.blocks * work.dof * work.dof);
+  Cds result = allocate_cds<Cds>(exec, Cds::name(), static_cast<ordinal_type>(rows),
+                                 static_cast<ordinal_type>(rows), nnz, work.dof, diagonals);
+  auto host_offsets = Kokkos::create_mirror_view(result.offsets);
+  for (std::int64_t d = 0; d < diagonals; ++d)
+    host_offsets(d) = static_cast<ordinal_type>(blocks.offsets[static_cast<std::size_t>(d)]);
+  Kokkos::deep_copy(exec, result.offsets, host_offsets);
+  work.cds_rows = rows;
+  work.cds_values = result.values.data();
+  work.cds_offsets = result.offsets.data();
+  Kokkos::deep_copy(exec, result.values, typename Cds::value_type(0));
+  Kokkos::parallel_for("Filigree::fill_cds[grid]", row_range<typename Work::FillCds>(exec, rows), work);
+  // The copy and the kernel must end before the mirror View and the View of stencil points are destroyed.
+  exec.fence();
+  return result;
+}
+
+/// The right-hand side of `work` as a View of rank 1. Fences exec.
+template <class View, class ExecutionSpace, class Work>
+View assemble_right_hand_side(const ExecutionSpace& exec, Work work, std::int64_t rows) {
+  View result(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("right_hand_side", "grid")),
+              static_cast<std::size_t>(rows));
+  work.right_hand_side = result.data();
+  Kokkos::parallel_for("Filigree::fill_right_hand_side[grid]",
+                       row_range<typename Work::FillRightHandSide>(exec, rows), work);
+  // The kernel must end before its View of stencil points is destroyed.
+  exec.fence();
+  return result;
+}
 
 }  // namespace Filigree::Impl

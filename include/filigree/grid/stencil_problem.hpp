@@ -3,14 +3,15 @@
 
 #include <limits>
 
-#include "filigree/conversion/build_crs.hpp"
 #include "filigree/core/error.hpp"
 #include "filigree/core/initialized.hpp"
-#include "filigree/formats/cds/cds_matrix.hpp"
 #include "filigree/grid/coefficients.hpp"
 #include "filigree/grid/stencil_assembly.hpp"
 
 namespace Filigree {
+
+template <class Coefficients, class TpetraCrsMatrix>
+class TpetraStencilProblem;
 
 /// The matrix of a stencil on a structured grid with several unknowns per cell (Godwin et al. 2012, section
 /// 2.2).
@@ -73,13 +74,7 @@ class StencilProblem {
         Impl::StencilAssembly<ExecutionSpace, typename Crs::device_type, typename Crs::non_const_value_type,
                               ordinal_type, size_type, Coefficients>;
     check_size<ordinal_type, size_type, typename Crs::value_type>("crs", static_cast<double>(nnz()));
-    const ordinal_type rows = static_cast<ordinal_type>(numRows());
-    const Work work(exec, m_pattern, m_coefficients);
-    const Crs result = Impl::build_crs<Crs, typename Work::Count, typename Work::FillCrs>(
-        exec, "grid", rows, rows, work, rows, rows);
-    // The kernels must end before their View of stencil points is destroyed.
-    exec.fence();
-    return result;
+    return Impl::assemble_crs<Crs>(exec, Work(exec, m_pattern, m_coefficients), numRows(), numRows());
   }
 
   /// The matrix as a CdsMatrix of block size dof, without an intermediate CRS matrix. Fences exec.
@@ -91,26 +86,10 @@ class StencilProblem {
     using size_type = typename Cds::size_type;
     using Work = Impl::StencilAssembly<ExecutionSpace, typename Cds::device_type, typename Cds::value_type,
                                        ordinal_type, size_type, Coefficients>;
-    const std::int64_t diagonals = static_cast<std::int64_t>(m_pattern.block_offsets.size());
+    const std::int64_t diagonals = static_cast<std::int64_t>(m_pattern.all.offsets.size());
     check_size<ordinal_type, size_type, typename Cds::value_type>(
         "cds", static_cast<double>(diagonals) * dof() * static_cast<double>(numRows()), diagonals);
-
-    const ordinal_type rows = static_cast<ordinal_type>(numRows());
-    Cds result = Impl::allocate_cds<Cds>(exec, Cds::name(), rows, rows, static_cast<size_type>(nnz()), dof(),
-                                         diagonals);
-    auto host_offsets = Kokkos::create_mirror_view(result.offsets);
-    for (std::int64_t d = 0; d < diagonals; ++d)
-      host_offsets(d) = static_cast<ordinal_type>(m_pattern.block_offsets[static_cast<std::size_t>(d)]);
-    Kokkos::deep_copy(exec, result.offsets, host_offsets);
-    Work work(exec, m_pattern, m_coefficients);
-    work.cds_values = result.values.data();
-    work.cds_offsets = result.offsets.data();
-    Kokkos::deep_copy(exec, result.values, typename Cds::value_type(0));
-    Kokkos::parallel_for("Filigree::fill_cds[grid]", Impl::row_range<typename Work::FillCds>(exec, numRows()),
-                         work);
-    // The copy and the kernel must end before the mirror View and the View of stencil points are destroyed.
-    exec.fence();
-    return result;
+    return Impl::assemble_cds<Cds>(exec, Work(exec, m_pattern, m_coefficients), numRows(), m_pattern.all);
   }
 
   /// The contribution of the known values outside the grid to the right-hand side: the sum of minus
@@ -123,18 +102,13 @@ class StencilProblem {
                                        std::int64_t, std::int64_t, Coefficients>;
     check_size<std::int64_t, std::int64_t, typename View::value_type>("right_hand_side",
                                                                       static_cast<double>(numRows()));
-    View result(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, Impl::label("right_hand_side", "grid")),
-                static_cast<std::size_t>(numRows()));
-    Work work(exec, m_pattern, m_coefficients);
-    work.right_hand_side = result.data();
-    Kokkos::parallel_for("Filigree::fill_right_hand_side[grid]",
-                         Impl::row_range<typename Work::FillRightHandSide>(exec, numRows()), work);
-    // The kernel must end before its View of stencil points is destroyed.
-    exec.fence();
-    return result;
+    return Impl::assemble_right_hand_side<View>(exec, Work(exec, m_pattern, m_coefficients), numRows());
   }
 
  private:
+  template <class, class>
+  friend class TpetraStencilProblem;
+
   /// The argument, unless Kokkos is not initialized.
   static const std::array<std::int64_t, 3>& checked(const std::array<std::int64_t, 3>& cells) {
     Impl::check_initialized("Filigree::StencilProblem");

@@ -78,6 +78,19 @@ inline std::string options_text(const TpetraOptions& options) {
   return text.str();
 }
 
+/// All ranks throw std::runtime_error if their options differ.
+inline void check_same_options(const Teuchos::Comm<int>& comm, const char* function,
+                               const TpetraOptions& options) {
+  const std::string own_options = options_text(options);
+  std::string options_of_root = own_options;
+  broadcast_text(comm, 0, options_of_root);
+  on_all_ranks(comm, function, [&]() {
+    if (own_options != options_of_root)
+      fail<std::invalid_argument>("the options are ", own_options, ", but on rank 0 ", options_of_root,
+                                  "; give the same options on all ranks.");
+  });
+}
+
 }  // namespace Impl
 
 /// The products of a Tpetra::CrsMatrix with the kernels of Filigree, as a Tpetra::Operator:
@@ -130,13 +143,8 @@ class TpetraOperator
     if (matrix.is_null())
       throw std::invalid_argument("Filigree::TpetraOperator: the matrix is a null pointer.");
     const Teuchos::Comm<int>& comm = *matrix->getComm();
-    const std::string own_options = Impl::options_text(options);
-    std::string options_of_root = own_options;
-    Impl::broadcast_text(comm, 0, options_of_root);
+    Impl::check_same_options(comm, name, options);
     Impl::on_all_ranks(comm, name, [&]() {
-      if (own_options != options_of_root)
-        Impl::fail<std::invalid_argument>("the options are ", own_options, ", but on rank 0 ",
-                                          options_of_root, "; give the same options on all ranks.");
       if (!matrix->isFillComplete())
         throw std::invalid_argument("the matrix is not fill-complete; call its fillComplete() first.");
       take_maps();
@@ -150,8 +158,13 @@ class TpetraOperator
   /// remote columns, memory for a copy of the entries as CRS, and refill() of both parts.
   ///
   /// Throws std::runtime_error on all ranks if the matrix is not fill-complete, or has other maps or another
-  /// number of entries on one of the ranks. The operator then keeps the old values.
+  /// number of entries on one of the ranks. The operator then keeps the old values. Throws std::logic_error if
+  /// the operator was made by TpetraStencilProblem.
   void refill() {
+    if (m_matrix.is_null())
+      throw std::logic_error(
+          "Filigree::TpetraOperator::refill: the operator was made by TpetraStencilProblem and has no "
+          "Tpetra::CrsMatrix; call make_operator() again.");
     const bool same_maps =
         m_domain->isSameAs(*m_matrix->getDomainMap()) && m_range->isSameAs(*m_matrix->getRangeMap());
     Impl::on_all_ranks(*m_matrix->getComm(), "Filigree::TpetraOperator::refill", [&]() {
@@ -204,8 +217,9 @@ class TpetraOperator
       return;
     }
     // If each rank has all of y, the ranks add up their parts. Only rank 0 adds beta*y, so that it counts once.
-    const bool is_replicated = !y.isDistributed() && m_matrix->getComm()->getSize() > 1;
-    if (is_replicated && m_matrix->getComm()->getRank() > 0) beta = 0;
+    const Teuchos::Comm<int>& comm = *m_range->getComm();
+    const bool is_replicated = !y.isDistributed() && comm.getSize() > 1;
+    if (is_replicated && comm.getRank() > 0) beta = 0;
     if (is_transposed)
       multiply_transposed(x, y, mode == Teuchos::TRANS ? Mode::Transpose : Mode::ConjugateTranspose, alpha,
                           beta);
@@ -236,6 +250,22 @@ class TpetraOperator
   using local_scalar = typename local_crs_type::non_const_value_type;
   using rows_type = Kokkos::View<local_ordinal_type*, device_type>;
   using places_type = Impl::ColumnPlaces<local_ordinal_type, device_type>;
+
+  template <class, class>
+  friend class TpetraStencilProblem;
+
+  /// Takes parts that are already converted. The map is that of rows, x and y; `importer` brings the elements
+  /// of x for the remote columns, and is null if no rank has any.
+  TpetraOperator(Teuchos::RCP<const map_type> map, Teuchos::RCP<const import_type> importer,
+                 const local_matrix_type& owned, const rows_type& boundary_rows,
+                 const local_matrix_type& remote)
+      : m_domain(map),
+        m_range(map),
+        m_rows(map),
+        m_importer(importer),
+        m_boundary_rows(boundary_rows),
+        m_owned(owned),
+        m_remote(remote) {}
 
   static constexpr const char* name = "Filigree::TpetraOperator";
 
@@ -466,7 +496,7 @@ class TpetraOperator
 
   using boundary_type = Kokkos::View<local_scalar**, Kokkos::LayoutLeft, device_type>;
 
-  Teuchos::RCP<const TpetraCrsMatrix> m_matrix;
+  Teuchos::RCP<const TpetraCrsMatrix> m_matrix;  ///< null for the parts of a grid
   Teuchos::RCP<const map_type> m_domain, m_range, m_rows, m_columns;
   Teuchos::RCP<const import_type>
       m_full_importer;                         ///< of all columns; null if they are those of the domain map
