@@ -6,7 +6,9 @@
 #include <Tpetra_CrsMatrix.hpp>
 #include <Tpetra_Operator.hpp>
 
+#include <algorithm>
 #include <set>
+#include <vector>
 
 #include "filigree/tpetra/collective.hpp"
 #include "filigree/tpetra/split_columns.hpp"
@@ -23,6 +25,18 @@ struct TpetraOptions {
   std::string remote_format;
   /// The options of optimize(). If a format is named, its limits and block size hold for that format.
   OptimizeOptions optimize;
+};
+
+/// The seconds of a product and of its steps, each the median of several, on the slowest rank of each.
+struct TpetraProductTimes {
+  double apply = 0;     ///< the whole product
+  double owned = 0;     ///< of the owned columns
+  double exchange = 0;  ///< between the ranks, with nothing else at the same time
+  double remote = 0;    ///< of the remote columns
+
+  /// The part of the exchange that the product of the owned columns hides: what all steps take one after the
+  /// other, less what the whole product takes. Noise can make it negative.
+  double overlapped() const { return owned + exchange + remote - apply; }
 };
 
 namespace Impl {
@@ -241,6 +255,46 @@ class TpetraOperator
   const local_matrix_type& remote() const { return m_remote; }
   /// The rows of the remote matrix as rows of this rank, in ascending order. Not collective.
   auto boundary_rows() const { return m_boundary_rows; }
+  /// Brings the elements of x for the remote columns; null if no rank has any. Not collective.
+  Teuchos::RCP<const Tpetra::Import<local_ordinal_type, global_ordinal_type, node_type>> importer() const {
+    return m_importer;
+  }
+
+  /// Times y = A x and its steps with `vectors` vectors of ones, each alone and `repeats` times after one that
+  /// is not timed. With an exporter, the sum over the ranks belongs to the whole product only. Allocates x and
+  /// y.
+  TpetraProductTimes product_times(std::size_t vectors = 1, int repeats = 20) const {
+    vectors_type x(m_domain, vectors), y(m_range, vectors);
+    vectors_type& rows = m_exporter.is_null() ? y : buffer(m_row_vectors, m_rows, vectors);
+    x.putScalar(scalar_type(1));
+    const Teuchos::Comm<int>& comm = *m_range->getComm();
+    const auto time = [&](const auto& work) {
+      std::vector<double> seconds;
+      for (int i = 0; i <= repeats; ++i) {
+        execution_space().fence();
+        comm.barrier();
+        const Kokkos::Timer timer;
+        work();
+        execution_space().fence();
+        double slowest = 0;
+        Teuchos::reduceAll(comm, Teuchos::REDUCE_MAX, timer.seconds(), Teuchos::outArg(slowest));
+        if (i > 0) seconds.push_back(slowest);
+      }
+      if (seconds.empty()) return 0.0;
+      std::nth_element(seconds.begin(), seconds.begin() + seconds.size() / 2, seconds.end());
+      return seconds[seconds.size() / 2];
+    };
+    TpetraProductTimes result;
+    result.apply = time([&]() { apply(x, y); });
+    result.owned = time([&]() { multiply_owned(x, rows, scalar_type(1), scalar_type(0)); });
+    if (m_importer.is_null()) return result;
+    result.exchange = time([&]() {
+      begin_exchange(x);
+      end_exchange(x);
+    });
+    result.remote = time([&]() { add_remote(rows, scalar_type(1)); });
+    return result;
+  }
 
  private:
   using import_type = Tpetra::Import<local_ordinal_type, global_ordinal_type, node_type>;
@@ -431,25 +485,36 @@ class TpetraOperator
   /// The product with this rank's rows. No view of x or y may exist while Tpetra begins or ends an exchange:
   /// on some devices it then refuses to move their data between host and device.
   void multiply_rows(const vectors_type& x, vectors_type& y, scalar_type alpha, scalar_type beta) const {
-    const execution_space exec;
-    vectors_type* received = nullptr;
     if (!m_importer.is_null()) {
-      received = &buffer(m_remote_vectors, m_importer->getTargetMap(), x.getNumVectors());
       boundary_buffer(x.getNumVectors());  // no allocation may fail during the exchange
-      received->beginImport(x, *m_importer, Tpetra::INSERT);
+      begin_exchange(x);
     }
-    {
-      const auto from = x.getLocalViewDevice(Tpetra::Access::ReadOnly);
-      const auto to = beta == scalar_type(0) ? y.getLocalViewDevice(Tpetra::Access::OverwriteAll)
-                                             : y.getLocalViewDevice(Tpetra::Access::ReadWrite);
-      spmv(exec, Mode::NoTranspose, local_scalar(alpha), m_owned, from, local_scalar(beta), to);
-    }
-    if (received == nullptr) return;
-    received->endImport(x, *m_importer, Tpetra::INSERT);
+    multiply_owned(x, y, alpha, beta);
+    if (m_importer.is_null()) return;
+    end_exchange(x);
+    add_remote(y, alpha);
+  }
+
+  // The steps of multiply_rows. All but multiply_owned need an importer.
+  void begin_exchange(const vectors_type& x) const {
+    buffer(m_remote_vectors, m_importer->getTargetMap(), x.getNumVectors())
+        .beginImport(x, *m_importer, Tpetra::INSERT);
+  }
+  void end_exchange(const vectors_type& x) const {
+    m_remote_vectors->endImport(x, *m_importer, Tpetra::INSERT);
+  }
+  void multiply_owned(const vectors_type& x, vectors_type& y, scalar_type alpha, scalar_type beta) const {
+    const auto from = x.getLocalViewDevice(Tpetra::Access::ReadOnly);
+    const auto to = beta == scalar_type(0) ? y.getLocalViewDevice(Tpetra::Access::OverwriteAll)
+                                           : y.getLocalViewDevice(Tpetra::Access::ReadWrite);
+    spmv(execution_space(), Mode::NoTranspose, local_scalar(alpha), m_owned, from, local_scalar(beta), to);
+  }
+  void add_remote(vectors_type& y, scalar_type alpha) const {
     if (!has_remote_columns()) return;
-    const auto boundary = boundary_buffer(x.getNumVectors());
+    const execution_space exec;
+    const auto boundary = boundary_buffer(y.getNumVectors());
     spmv(exec, Mode::NoTranspose, local_scalar(alpha), m_remote,
-         received->getLocalViewDevice(Tpetra::Access::ReadOnly), local_scalar(0), boundary);
+         m_remote_vectors->getLocalViewDevice(Tpetra::Access::ReadOnly), local_scalar(0), boundary);
     Impl::add_to_rows(exec, m_boundary_rows, boundary, y.getLocalViewDevice(Tpetra::Access::ReadWrite));
   }
 
