@@ -81,6 +81,14 @@ auto local_size(const Map& map, long) -> decltype(map.getNodeNumElements()) {
   return map.getNodeNumElements();
 }
 
+/// Sends return at once. By default Tpetra's may wait until the receiver calls MPI, and then the products of
+/// the ranks run one after the other: none begins before the neighbour's has ended.
+inline Teuchos::RCP<Teuchos::ParameterList> exchange_parameters() {
+  const auto parameters = Teuchos::parameterList();
+  parameters->set("Send type", "Isend");
+  return parameters;
+}
+
 /// All options in one line, to compare those of the ranks.
 inline std::string options_text(const TpetraOptions& options) {
   const OptimizeOptions& one = options.optimize;
@@ -349,7 +357,7 @@ class TpetraOperator
       columns[i] = m_columns->getGlobalElement(remote[i]);
     const auto map = Teuchos::rcp(new map_type(Teuchos::OrdinalTraits<Tpetra::global_size_t>::invalid(),
                                                columns(), m_domain->getIndexBase(), m_matrix->getComm()));
-    m_importer = m_full_importer->createRemoteOnlyImport(map);
+    m_importer = Teuchos::rcp(new import_type(m_domain, map, Impl::exchange_parameters()));
   }
 
   /// The place of each column among the owned or the remote ones.

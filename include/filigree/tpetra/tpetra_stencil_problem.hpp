@@ -266,7 +266,8 @@ class TpetraStencilProblem {
     all_columns.insert(all_columns.end(), remote_columns.begin(), remote_columns.end());
     m_columns = map_of(all_columns);
     m_full_importer = Teuchos::rcp(new import_type(m_map, m_columns, ranks));
-    m_remote_importer = m_full_importer->createRemoteOnlyImport(map_of(remote_columns));
+    m_remote_importer =
+        Teuchos::rcp(new import_type(m_map, map_of(remote_columns), ranks, Impl::exchange_parameters()));
   }
 
   Impl::StencilPattern m_pattern;

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// filigree_distributed: products over several MPI ranks, next to Tpetra's own, and the model of their time.
+//
+//     mpirun -np 4 filigree_distributed --out=ranks_4.json
+#include <Teuchos_DefaultMpiComm.hpp>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <filigree/tpetra/read_tpetra_matrix.hpp>
+#include <filigree/tpetra/tpetra_stencil_problem.hpp>
+#include <iomanip>
+#include <iostream>
+
+#include "distributed/calibrate.hpp"
+#include "distributed/count_messages.hpp"
+#include "measure/session.hpp"
+#include "support/grid_list.hpp"
+
+namespace FiligreePerf {
+namespace {
+
+using Matrix = Tpetra::CrsMatrix<>;
+using Vectors = Tpetra::MultiVector<>;
+using Operator = Filigree::TpetraOperator<Matrix>;
+
+struct Options : SessionOptions {
+  std::string strong = "64x64x64";
+  std::string weak = "48x48x48";
+  std::string calibration = "40x40x40";
+  int dof = 4;
+  std::vector<std::string> matrices;
+  // The GPUs of the prediction.
+  double gpu_bandwidth_GBps = 4300;
+  double gpu_launch_us = 5;
+  double gpu_message_us = 5;
+  double gpu_network_GBps = 50;
+};
+
+/// A grid, and how it is cut.
+struct Cut {
+  std::array<std::int64_t, 3> cells;
+  Filigree::GridParts parts;
+};
+
+/// Measures the products of one problem on all ranks.
+class Product {
+ public:
+  Product(Session& session, const Comm& comm, const Options& options, std::string problem,
+          Teuchos::RCP<const Matrix> matrix)
+      : m_session(session),
+        m_comm(comm),
+        m_options(options),
+        m_problem(std::move(problem)),
+        m_matrix(matrix),
+        m_x(matrix->getDomainMap(), 1),
+        m_y(matrix->getRangeMap(), 1),
+        m_expected(matrix->getRangeMap(), 1) {
+    for (std::size_t i = 0; i < m_x.getLocalLength(); ++i)
+      m_x.replaceLocalValue(
+          static_cast<int>(i), 0,
+          std::sin(static_cast<double>(m_x.getMap()->getGlobalElement(static_cast<int>(i)))));
+    m_matrix->apply(m_x, m_expected);
+    m_least_bytes = 8 * sum(m_comm, least_elements());
+    m_sent_by_tpetra = sent_by([&]() { m_matrix->apply(m_x, m_y); });
+  }
+
+  /// Checks a product, times it in turns with Tpetra's, and adds it to the file. `cut` is the grid if the
+  /// model holds for the product.
+  void measure(const std::string& format, const Operator& op, const DistributedSpeed& speed, const Cut* cut) {
+    m_y.putScalar(std::nan(""));
+    const SentMessages sent = sent_by([&]() { op.apply(m_x, m_y); });
+    check(format);
+    if (sent.bytes < m_least_bytes)
+      Filigree::Impl::fail<std::runtime_error>(m_problem, ", ", format, ": the ranks sent ", sent.bytes,
+                                               " bytes, but need ", m_least_bytes, ".");
+    const int samples = m_session.quick() ? 3 : 25;
+    std::vector<double> own, reference, ratios;
+    double total = 0;
+    while (static_cast<int>(own.size()) < samples || (!m_session.quick() && total < m_options.seconds)) {
+      double seconds[2];
+      const std::size_t first = own.size() % 2;
+      for (const std::size_t which : {first, 1 - first})
+        seconds[which] = slowest_seconds(m_comm, [&]() {
+          if (which == 0)
+            m_matrix->apply(m_x, m_y);
+          else
+            op.apply(m_x, m_y);
+        });
+      reference.push_back(seconds[0]);
+      own.push_back(seconds[1]);
+      ratios.push_back(seconds[1] / seconds[0]);
+      total += seconds[0] + seconds[1];
+    }
+    const Filigree::TpetraProductTimes times = op.product_times(1, samples);
+    Figures figures = {{"ranks", m_comm->getSize()},
+                       {"rows", static_cast<double>(m_matrix->getGlobalNumRows())},
+                       {"entries", static_cast<double>(m_matrix->getGlobalNumEntries())},
+                       {"median_ms", 1e3 * quantile(own, 0.5)},
+                       {"tpetra_ms", 1e3 * quantile(reference, 0.5)},
+                       {"time_vs_tpetra", quantile(ratios, 0.5)},
+                       {"owned_ms", 1e3 * times.owned},
+                       {"exchange_ms", 1e3 * times.exchange},
+                       {"remote_ms", 1e3 * times.remote},
+                       {"overlapped_ms", 1e3 * times.overlapped()},
+                       {"sent_bytes", sent.bytes},
+                       {"tpetra_sent_bytes", m_sent_by_tpetra.bytes},
+                       {"least_bytes", m_least_bytes},
+                       {"messages", sent.messages}};
+    if (cut != nullptr) {
+      check_load(*cut, op);
+      const DistributedTimes model = predict(cut->cells, cut->parts, m_options.dof, speed);
+      figures.insert(figures.end(), {{"model_owned_ms", 1e3 * model.owned},
+                                     {"model_exchange_ms", 1e3 * model.exchange},
+                                     {"model_remote_ms", 1e3 * model.remote},
+                                     {"model_ms", 1e3 * model.one_after_the_other()},
+                                     {"model_overlapped_ms", 1e3 * model.overlapped()}});
+    }
+    std::cout << m_problem << ", " << format << ": " << 1e3 * quantile(own, 0.5) << " ms, "
+              << quantile(ratios, 0.5) << " of Tpetra's time" << std::endl;
+    m_session.add_measured(format, "double", m_problem, quantile(own, 0.5), figures);
+  }
+
+ private:
+  /// The elements of x that this rank needs and does not own.
+  double least_elements() const {
+    std::vector<bool> is_needed(Filigree::Impl::local_size(*m_matrix->getColMap(), 0));
+    const auto crs = m_matrix->getLocalMatrixHost();
+    for (std::size_t k = 0; k < crs.graph.entries.extent(0); ++k)
+      is_needed[static_cast<std::size_t>(crs.graph.entries(k))] = true;
+    double count = 0;
+    for (std::size_t column = 0; column < is_needed.size(); ++column)
+      if (is_needed[column] && !m_matrix->getDomainMap()->isNodeGlobalElement(
+                                   m_matrix->getColMap()->getGlobalElement(static_cast<int>(column))))
+        ++count;
+    return count;
+  }
+
+  /// What all ranks send during `work`.
+  SentMessages sent_by(const std::function<void()>& work) const {
+    const SentMessages before = sent_messages();
+    work();
+    const SentMessages after = sent_messages();
+    return {sum(m_comm, after.bytes - before.bytes), sum(m_comm, after.messages - before.messages)};
+  }
+
+  void check(const std::string& format) {
+    m_y.update(-1, m_expected, 1);
+    const double error = m_y.getVector(0)->normInf();
+    const double bound = 1e-13 * m_expected.getVector(0)->normInf();
+    if (!(error <= bound))
+      Filigree::Impl::fail<std::runtime_error>(m_problem, ", ", format, ": an element differs by ", error,
+                                               " from Tpetra's product; it may differ by ", bound, ".");
+  }
+
+  /// The model must know what the operator does on this rank.
+  void check_load(const Cut& cut, const Operator& op) const {
+    const DistributedLoad load = load_of(cut.cells, cut.parts, m_comm->getRank(), m_options.dof);
+    const auto compare = [&](const char* what, double by_model, double by_operator) {
+      if (largest(m_comm, by_model == by_operator ? 0 : 1) > 0)
+        Filigree::Impl::fail<std::logic_error>(m_problem, ": the model assumes ", by_model, " ", what,
+                                               " on rank ", m_comm->getRank(), ", but there are ",
+                                               by_operator, " (on this or on another rank).");
+    };
+    compare("rows", load.rows, op.owned().numRows());
+    compare("boundary rows", load.boundary_rows, static_cast<double>(op.boundary_rows().extent(0)));
+    compare("remote entries", load.remote_entries, static_cast<double>(op.remote().nnz()));
+    compare("remote elements", load.halo_elements,
+            op.importer().is_null() ? 0 : static_cast<double>(op.importer()->getNumRemoteIDs()));
+    compare("bytes of the owned columns", load.owned_bytes - 16 * load.rows,
+            static_cast<double>(op.owned().storage_bytes()));
+  }
+
+  Session& m_session;
+  Comm m_comm;
+  const Options& m_options;
+  std::string m_problem;
+  Teuchos::RCP<const Matrix> m_matrix;
+  Vectors m_x, m_y, m_expected;
+  double m_least_bytes = 0;
+  SentMessages m_sent_by_tpetra;
+};
+
+std::string text_of(const std::array<std::int64_t, 3>& cells) {
+  return std::to_string(cells[0]) + "x" + std::to_string(cells[1]) + "x" + std::to_string(cells[2]);
+}
+
+void measure_grid(Session& session, const Comm& comm, const Options& options, const DistributedSpeed& speed,
+                  const std::string& scaling, const Cut& cut, const std::string& kind) {
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    if (cut.parts.counts[axis] > cut.cells[axis]) {
+      std::cout << scaling << ": " << text_of(cut.cells) << " cells are too few for " << comm->getSize()
+                << ' ' << kind << std::endl;
+      return;
+    }
+  const Filigree::StencilProblem problem(cut.cells, Filigree::Stencil::seven_point(), options.dof);
+  const Filigree::TpetraStencilProblem distributed(problem, cut.parts, comm);
+  const auto matrix = distributed.matrix();
+  Product product(session, comm, options,
+                  scaling + "_" + text_of(cut.cells) + "_dof" + std::to_string(options.dof) + "_" + kind +
+                      "_ranks" + std::to_string(comm->getSize()),
+                  matrix);
+  product.measure("cds", *distributed.make_operator(), speed, &cut);
+  product.measure("auto", Operator(matrix), speed, nullptr);
+}
+
+/// The model for many GPUs: a product of the same grid on more and more, and of a grid that grows with them.
+void predict_gpus(Session& session, const Options& options) {
+  const DistributedSpeed speed = {1e9 * options.gpu_bandwidth_GBps, 1e-6 * options.gpu_launch_us,
+                                  1e-6 * options.gpu_message_us, 1e9 * options.gpu_network_GBps};
+  const int dof = 4;
+  for (int gpus = 1; gpus <= 8192; gpus *= 2) {
+    const Filigree::GridParts parts = Filigree::GridParts::blocks({1024, 1024, 1024}, gpus);
+    const std::array<std::int64_t, 3> grown = {200 * parts.counts[0], 200 * parts.counts[1],
+                                               200 * parts.counts[2]};
+    const auto add = [&](const std::string& scaling, const std::array<std::int64_t, 3>& cells) {
+      const DistributedTimes times = predict(cells, parts, dof, speed);
+      session.add_measured("model", "double", scaling + "_" + text_of(cells) + "_gpus" + std::to_string(gpus),
+                           times.one_after_the_other(),
+                           {{"ranks", gpus},
+                            {"model_owned_ms", 1e3 * times.owned},
+                            {"model_exchange_ms", 1e3 * times.exchange},
+                            {"model_remote_ms", 1e3 * times.remote},
+                            {"model_ms", 1e3 * times.one_after_the_other()},
+                            {"model_overlapped_ms", 1e3 * times.overlapped()}});
+    };
+    // One GPU has memory for 256^3 cells; the grid of 1024^3 cells needs 64.
+    if (gpus >= 64) add("strong", {1024, 1024, 1024});
+    add("weak", grown);
+  }
+}
+
+std::array<std::int64_t, 3> box_of(const std::string& flag, const std::string& text) {
+  const auto extents = numbers(flag, text, 'x', 1 << 20);
+  if (extents.size() != 3)
+    Filigree::Impl::fail<std::invalid_argument>(flag, ": \"", text,
+                                                "\" must have three extents, as in 64x64x64.");
+  return {extents[0], extents[1], extents[2]};
+}
+
+void measure(Session& session, const Options& options) {
+  const Comm comm = Teuchos::rcp(new Teuchos::MpiComm<int>(MPI_COMM_WORLD));
+  const int ranks = comm->getSize();
+  const std::array<std::int64_t, 3> strong = box_of("--strong", options.strong),
+                                    weak = box_of("--weak", options.weak),
+                                    calibration = box_of("--calibration", options.calibration);
+  const DistributedSpeed speed = calibrate(comm, calibration, options.dof, session.quick() ? 3 : 25);
+  std::cout << ranks << " ranks: each multiplies at " << 1e-9 * speed.bandwidth << " GB/s";
+  if (ranks > 1)
+    std::cout << ", sends a message in " << 1e6 * speed.message << " us, and sends " << 1e-9 * speed.network
+              << " GB/s";
+  std::cout << std::endl;
+  session.add_measured("calibration", "double", options.calibration + "_ranks" + std::to_string(ranks),
+                       speed.message,
+                       {{"ranks", ranks},
+                        {"bandwidth_GBps", 1e-9 * speed.bandwidth},
+                        {"message_us", 1e6 * speed.message},
+                        {"network_GBps", ranks > 1 ? 1e-9 * speed.network : 0}});
+
+  const auto slabs = [&](const std::array<std::int64_t, 3>& cells) {
+    return Filigree::GridParts::slabs(cells, ranks);
+  };
+  const auto blocks = [&](const std::array<std::int64_t, 3>& cells) {
+    return Filigree::GridParts::blocks(cells, ranks);
+  };
+  measure_grid(session, comm, options, speed, "strong", {strong, blocks(strong)}, "blocks");
+  if (slabs(strong).counts != blocks(strong).counts)
+    measure_grid(session, comm, options, speed, "strong", {strong, slabs(strong)}, "slabs");
+  // As many cells per rank, in the shape of the blocks.
+  const Filigree::GridParts parts = blocks(weak);
+  const std::array<std::int64_t, 3> grown = {weak[0] * parts.counts[0], weak[1] * parts.counts[1],
+                                             weak[2] * parts.counts[2]};
+  measure_grid(session, comm, options, speed, "weak", {grown, parts}, "blocks");
+
+  for (const std::string& file : options.matrices) {
+    const auto matrix = Filigree::read_tpetra_matrix(file, comm);
+    Product product(session, comm, options, matrix_name(file) + "_ranks" + std::to_string(ranks), matrix);
+    const Operator op(matrix);
+    std::cout << matrix_name(file) << ": optimize() picked " << op.owned().selection().picked
+              << " on rank 0\n";
+    product.measure("auto", op, speed, nullptr);
+  }
+  predict_gpus(session, options);
+}
+
+}  // namespace
+}  // namespace FiligreePerf
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  // Only rank 0 prints and writes.
+  if (rank > 0) std::cout.setstate(std::ios::failbit);
+
+  CLI::App app(
+      "Times products over the ranks of mpirun, next to Tpetra's own, and predicts them for many GPUs.",
+      "filigree_distributed");
+  FiligreePerf::Options options;
+  CLI::Option* strong = app.add_option("--strong", options.strong, "cells of the grid that all ranks share")
+                            ->type_name("XxYxZ")
+                            ->capture_default_str();
+  CLI::Option* weak =
+      app.add_option("--weak", options.weak, "cells per rank of the grid that grows with the ranks")
+          ->type_name("XxYxZ")
+          ->capture_default_str();
+  CLI::Option* calibration = app.add_option("--calibration", options.calibration,
+                                            "cells per rank of the product that calibrates the model")
+                                 ->type_name("XxYxZ")
+                                 ->capture_default_str();
+  app.add_option("--dof", options.dof, "unknowns per cell")
+      ->type_name("N")
+      ->check(CLI::Range(1, 64))
+      ->capture_default_str();
+  app.add_option("--matrix", options.matrices, "matrices to measure too (.mtx or .mtx.gz)")
+      ->type_name("FILES")
+      ->delimiter(',')
+      ->check(CLI::ExistingFile);
+  const auto add_number = [&](const char* flag, double& value, const char* text) {
+    app.add_option(flag, value, text)->type_name("X")->check(CLI::Range(1e-6, 1e6))->capture_default_str();
+  };
+  add_number("--gpu_bandwidth", options.gpu_bandwidth_GBps, "GB/s that a GPU of the prediction reads");
+  add_number("--gpu_launch", options.gpu_launch_us, "microseconds per kernel launch");
+  add_number("--gpu_message", options.gpu_message_us, "microseconds per message");
+  add_number("--gpu_network", options.gpu_network_GBps, "GB/s that a GPU sends");
+  app.parse_complete_callback([&]() {
+    if (rank > 0) options.out.clear();
+  });
+  const int code = FiligreePerf::run_session(app, argc, argv, options, [&](FiligreePerf::Session& session) {
+    if (session.quick() && strong->empty()) options.strong = "12x12x12";
+    if (session.quick() && weak->empty()) options.weak = "8x8x8";
+    if (session.quick() && calibration->empty()) options.calibration = "10x10x10";
+    FiligreePerf::measure(session, options);
+  });
+  // Other ranks may wait for one that failed.
+  if (code != 0) MPI_Abort(MPI_COMM_WORLD, code);
+  MPI_Finalize();
+  return 0;
+}
