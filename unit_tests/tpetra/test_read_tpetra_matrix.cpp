@@ -108,18 +108,19 @@ TEST(ReadTpetraMatrix, ABadFileIsTheSameErrorOnAllRanks) {
 
 TEST(ProductTimes, TheStepsHaveTimes) {
   const File file(text_of(300, 300));
-  const Filigree::TpetraOperator<Matrix> op(Filigree::read_tpetra_matrix(file.path(), world()));
-  const Filigree::TpetraProductTimes times = op.product_times(2, 3);
-  EXPECT_GT(times.apply, 0);
-  EXPECT_GT(times.owned, 0);
-  if (world()->getSize() > 1) {
-    EXPECT_GT(times.exchange, 0);
-    EXPECT_GT(times.remote, 0);
-  } else {
-    EXPECT_EQ(times.exchange, 0);
-    EXPECT_TRUE(op.importer().is_null());
+  const auto matrix = Filigree::read_tpetra_matrix(file.path(), world());
+  for (const auto split : {Filigree::TpetraSplit::always, Filigree::TpetraSplit::never}) {
+    Filigree::TpetraOptions options;
+    options.split = split;
+    const Filigree::TpetraOperator<Matrix> op(matrix, options);
+    const Filigree::TpetraProductTimes times = op.product_times(2, 3);
+    EXPECT_GT(times.apply, 0);
+    EXPECT_GT(times.owned, 0);
+    EXPECT_EQ(times.exchange > 0, world()->getSize() > 1);
+    EXPECT_EQ(times.remote > 0, world()->getSize() > 1 && split == Filigree::TpetraSplit::always);
+    EXPECT_EQ(op.importer().is_null(), world()->getSize() == 1);
+    EXPECT_EQ(times.overlapped(), times.owned + times.exchange + times.remote - times.apply);
   }
-  EXPECT_EQ(times.overlapped(), times.owned + times.exchange + times.remote - times.apply);
 }
 
 }  // namespace

@@ -52,10 +52,12 @@ TEST(SplitColumns, TheTwoPartsHaveAllEntries) {
   const auto found = Filigree::Impl::boundary_rows(exec, crs, on_device);
   EXPECT_EQ(host_list(found), boundary_rows);
   EXPECT_LT(boundary_rows.size(), all.rows.size());
-  EXPECT_EQ(host_matrix(
-                Filigree::Impl::part_of_columns(exec, crs, on_device, found, true, columns - remote_columns)),
+  using Filigree::Impl::Columns;
+  EXPECT_EQ(host_matrix(Filigree::Impl::part_of_columns(exec, crs, on_device, found, Columns::owned,
+                                                        columns - remote_columns)),
             owned);
-  EXPECT_EQ(host_matrix(Filigree::Impl::part_of_columns(exec, crs, on_device, found, false, remote_columns)),
+  EXPECT_EQ(host_matrix(Filigree::Impl::part_of_columns(exec, crs, on_device, found, Columns::remote,
+                                                        remote_columns)),
             remote);
 }
 

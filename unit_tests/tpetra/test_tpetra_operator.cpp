@@ -131,8 +131,19 @@ void check_products(const Problem& problem, const Operator& op) {
     }
 }
 
-void check_products(const Problem& problem, const Filigree::TpetraOptions& options = {}) {
-  check_products(problem, Operator(problem.matrix, options));
+/// With and without a split of the columns.
+void check_products(const Problem& problem) {
+  for (const auto split :
+       {Filigree::TpetraSplit::if_faster, Filigree::TpetraSplit::always, Filigree::TpetraSplit::never}) {
+    SCOPED_TRACE(testing::Message() << "split " << static_cast<int>(split));
+    Filigree::TpetraOptions options;
+    options.split = split;
+    const Operator op(problem.matrix, options);
+    if (split != Filigree::TpetraSplit::if_faster && !op.importer().is_null()) {
+      EXPECT_EQ(op.is_split(), split == Filigree::TpetraSplit::always);
+    }
+    check_products(problem, op);
+  }
 }
 
 /// The 7-point stencil on cells^3 cells with dof unknowns per cell, which are all coupled.
@@ -191,7 +202,9 @@ TEST(TpetraOperator, GridInEachFormat) {
 
 TEST(TpetraOperator, OnlyBoundaryRowsHaveRemoteColumns) {
   const Problem problem = grid_problem(12, 1);
-  const Operator op(problem.matrix);
+  Filigree::TpetraOptions options;
+  options.split = Filigree::TpetraSplit::always;
+  const Operator op(problem.matrix, options);
   const int ranks = world()->getSize();
   if (ranks == 1) {
     EXPECT_EQ(op.remote().nnz(), 0u);
@@ -205,6 +218,29 @@ TEST(TpetraOperator, OnlyBoundaryRowsHaveRemoteColumns) {
     EXPECT_EQ(static_cast<std::size_t>(op.remote().numCols()), 144 * layers);
   }
   EXPECT_EQ(op.owned().nnz() + op.remote().nnz(), problem.matrix->getLocalMatrixDevice().nnz());
+}
+
+TEST(TpetraOperator, SplitsIfFewRowsHaveRemoteColumns) {
+  // A rank has a slab of 40 layers or more, of which one or two have remote columns.
+  const auto map = uniform_map(160 * 20);
+  const Problem few(map, map, map, [](Global row) {
+    Row entries = {{row, 4.0}};
+    if (row >= 20) entries.emplace_back(row - 20, 1.0);
+    if (row < 159 * 20) entries.emplace_back(row + 20, 1.0);
+    return entries;
+  });
+  EXPECT_TRUE(Operator(few.matrix).is_split());
+  if (world()->getSize() == 1) return;
+  // Nearly all rows have remote columns.
+  const Problem many(map, map, map, random_rows(160 * 20, 11));
+  const Operator joined(many.matrix);
+  EXPECT_FALSE(joined.is_split());
+  Filigree::TpetraOptions options;
+  options.split = Filigree::TpetraSplit::always;
+  EXPECT_TRUE(Operator(many.matrix, options).is_split());
+  EXPECT_EQ(joined.remote().nnz(), 0u);
+  EXPECT_EQ(joined.owned().nnz(), many.matrix->getLocalMatrixDevice().nnz());
+  EXPECT_GT(joined.boundary_rows().extent(0), 0u);
 }
 
 TEST(TpetraOperator, ScatteredRows) {
@@ -333,17 +369,21 @@ TEST(TpetraOperator, BetaZeroOverwritesNaN) {
 }
 
 TEST(TpetraOperator, RefillTakesNewValues) {
-  const Problem problem = grid_problem();
-  Operator op(problem.matrix);
-  const auto scale = [](Matrix& matrix, Scalar factor) {
-    matrix.resumeFill();
-    matrix.scale(factor);
-    matrix.fillComplete(matrix.getDomainMap(), matrix.getRangeMap());
-  };
-  scale(*problem.matrix, -3);
-  scale(*problem.magnitudes, 3);
-  op.refill();
-  check_products(problem, op);
+  for (const auto split : {Filigree::TpetraSplit::always, Filigree::TpetraSplit::never}) {
+    const Problem problem = grid_problem();
+    Filigree::TpetraOptions options;
+    options.split = split;
+    Operator op(problem.matrix, options);
+    const auto scale = [](Matrix& matrix, Scalar factor) {
+      matrix.resumeFill();
+      matrix.scale(factor);
+      matrix.fillComplete(matrix.getDomainMap(), matrix.getRangeMap());
+    };
+    scale(*problem.matrix, -3);
+    scale(*problem.magnitudes, 3);
+    op.refill();
+    check_products(problem, op);
+  }
 }
 
 TEST(TpetraOperator, SameVectorAndColumnsOfVectors) {

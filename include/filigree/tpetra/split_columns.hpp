@@ -47,30 +47,36 @@ struct BoundaryRows {
   }
 };
 
-/// Fills the owned or the remote part of a matrix. The owned part has all rows, the remote part those of
-/// `rows`.
+/// Which columns a part of a matrix has.
+enum class Columns { owned, remote };
+
+/// Fills a part of a matrix. The part of the remote columns has the rows of `rows`, the other one has all rows.
 template <class Crs, class Places, class Rows>
 struct PartOfColumns {
   struct Count {};
   struct Fill {};
+  using ordinal = typename Crs::non_const_ordinal_type;
 
   Crs crs;
   Places places;
   Rows rows;
-  bool is_owned;
+  Columns columns;
   // build_crs sets these.
   typename Crs::non_const_size_type* crs_row_map = nullptr;
   typename Crs::non_const_ordinal_type* crs_entries = nullptr;
   typename Crs::non_const_value_type* crs_values = nullptr;
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t source_row(const std::int64_t row) const {
-    return is_owned ? row : static_cast<std::int64_t>(rows(row));
+    return columns == Columns::remote ? static_cast<std::int64_t>(rows(row)) : row;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool has(const ordinal column) const {
+    return places.owned(column) == (columns == Columns::owned);
   }
   KOKKOS_INLINE_FUNCTION void operator()(Count, const std::int64_t row) const {
     const std::int64_t source = source_row(row);
     typename Crs::non_const_size_type count = 0;
     for (auto k = crs.graph.row_map(source); k < crs.graph.row_map(source + 1); ++k)
-      if (places.owned(crs.graph.entries(k)) == is_owned) ++count;
+      if (has(crs.graph.entries(k))) ++count;
     crs_row_map[row] = count;
   }
   KOKKOS_INLINE_FUNCTION void operator()(Fill, const std::int64_t row) const {
@@ -78,7 +84,7 @@ struct PartOfColumns {
     auto at = crs_row_map[row];
     for (auto k = crs.graph.row_map(source); k < crs.graph.row_map(source + 1); ++k) {
       const auto column = crs.graph.entries(k);
-      if (places.owned(column) != is_owned) continue;
+      if (!has(column)) continue;
       crs_entries[at] = places.place(column);
       crs_values[at] = crs.values(k);
       ++at;
@@ -103,16 +109,16 @@ auto boundary_rows(const ExecutionSpace& exec, const Crs& crs, const Places& pla
   return list;
 }
 
-/// The owned columns of all rows, or the remote columns of the boundary rows, as a CRS matrix of its own with
-/// `columns` columns. Fences exec.
+/// A part of the columns as a CRS matrix of its own with `width` columns. The entries of a row keep their
+/// order. Fences exec.
 template <class ExecutionSpace, class Crs, class Places, class Rows>
 Crs part_of_columns(const ExecutionSpace& exec, const Crs& crs, const Places& places, const Rows& rows,
-                    bool is_owned, typename Crs::non_const_ordinal_type columns) {
+                    Columns columns, typename Crs::non_const_ordinal_type width) {
   using Part = PartOfColumns<Crs, Places, Rows>;
   using ordinal = typename Crs::non_const_ordinal_type;
-  const ordinal count = is_owned ? static_cast<ordinal>(crs.numRows()) : static_cast<ordinal>(rows.extent(0));
+  const ordinal count = columns == Columns::remote ? static_cast<ordinal>(rows.extent(0)) : crs.numRows();
   return build_crs<Crs, typename Part::Count, typename Part::Fill>(
-      exec, "tpetra", count, columns, Part{crs, places, rows, is_owned}, count, count);
+      exec, "tpetra", count, width, Part{crs, places, rows, columns}, count, count);
 }
 
 /// Copies some rows of a multivector, or adds to them. The columns are the second index.

@@ -16,13 +16,24 @@
 
 namespace Filigree {
 
+/// Whether the ranks multiply their owned and their remote columns one after the other. All ranks do the same,
+/// because one that waits for the exchange at once would wait for the products of the others.
+enum class TpetraSplit {
+  if_faster,  ///< if few rows have remote columns, or if it is predicted to be faster
+  always,     ///< so that the product of the owned columns overlaps with the exchange
+  never       ///< all columns in one format, after the exchange
+};
+
 /// Options of TpetraOperator. All ranks must give the same.
 struct TpetraOptions {
-  /// The format of the owned columns: a name of a variant, as filigree_spmv prints it, such as "cds" or
-  /// "sell". If it is empty, optimize() picks a format on each rank.
+  /// The format of the owned columns, or of all columns of a rank that does not split them: a name of a
+  /// variant, as filigree_spmv prints it, such as "cds" or "sell". If it is empty, optimize() picks a format
+  /// on each rank.
   std::string format;
   /// The same for the remote columns.
   std::string remote_format;
+  /// if_faster always splits if one of the formats is named.
+  TpetraSplit split = TpetraSplit::if_faster;
   /// The options of optimize(). If a format is named, its limits and block size hold for that format.
   OptimizeOptions optimize;
 };
@@ -30,7 +41,7 @@ struct TpetraOptions {
 /// The seconds of a product and of its steps, each the median of several, on the slowest rank of each.
 struct TpetraProductTimes {
   double apply = 0;     ///< the whole product
-  double owned = 0;     ///< of the owned columns
+  double owned = 0;     ///< of the owned columns, or of all columns if they are not split
   double exchange = 0;  ///< between the ranks, with nothing else at the same time
   double remote = 0;    ///< of the remote columns
 
@@ -93,10 +104,10 @@ inline Teuchos::RCP<Teuchos::ParameterList> exchange_parameters() {
 inline std::string options_text(const TpetraOptions& options) {
   const OptimizeOptions& one = options.optimize;
   std::ostringstream text;
-  text << "format \"" << options.format << "\", remote_format \"" << options.remote_format << "\", products "
-       << one.products << ", block_size " << one.block_size << ", time_best " << one.time_best
-       << ", most_bytes " << one.most_bytes << ", max_storage_ratio " << one.max_storage_ratio
-       << ", check_input " << one.check_input;
+  text << "format \"" << options.format << "\", remote_format \"" << options.remote_format << "\", split "
+       << static_cast<int>(options.split) << ", products " << one.products << ", block_size "
+       << one.block_size << ", time_best " << one.time_best << ", most_bytes " << one.most_bytes
+       << ", max_storage_ratio " << one.max_storage_ratio << ", check_input " << one.check_input;
   return text.str();
 }
 
@@ -124,7 +135,8 @@ inline void check_same_options(const Teuchos::Comm<int>& comm, const char* funct
 /// split by their columns: the rank owns the elements of x for the owned columns, and receives those for the
 /// remote columns from other ranks. Each part is converted to a format. apply() starts the exchange,
 /// multiplies the owned columns, waits for the exchange, and adds the remote columns. Rows without remote
-/// columns are then not touched again.
+/// columns are then not touched again. If most rows have remote columns, that takes longer than to wait for the
+/// exchange and to multiply all columns at once, which the ranks then do instead (TpetraSplit).
 ///
 /// The operator keeps the matrix for refill(), but shares no memory with it: options.optimize.share_crs has no
 /// effect. New values take effect only by refill().
@@ -153,8 +165,9 @@ class TpetraOperator
   using local_matrix_type = converted_t<AnyMatrix, local_crs_type>;
 
   /// Splits and converts a matrix, which must be fill-complete. Costs six passes over the rows at most, a copy
-  /// of the entries as CRS while one part is converted, and the conversions. It communicates to compare options
-  /// and errors, and to make the map of the remote columns.
+  /// of the entries as CRS while one part is converted, and the conversions. If more than an eighth of the rows
+  /// have remote columns, it costs predict_formats() of three matrices, and two such copies. It communicates to
+  /// compare options and errors, and to make the maps of the remote columns.
   ///
   /// Throws std::invalid_argument if the matrix is null, on this rank only. If one of the following is true on
   /// one rank, all ranks throw std::runtime_error with the reason of the lowest such rank: the matrix is not
@@ -172,6 +185,8 @@ class TpetraOperator
       take_maps();
     });
     make_remote_importer();
+    Impl::on_all_ranks(comm, name, [&]() { find_boundary(); });
+    if (!m_importer.is_null()) choose_split(options);
     Impl::on_all_ranks(comm, name, [&]() { convert(options); });
   }
 
@@ -200,10 +215,13 @@ class TpetraOperator
                                           m_owned.nnz() + m_remote.nnz(),
                                           " when the operator was made; make a new operator.");
       const execution_space exec;
-      const local_crs_type owned = owned_columns(exec, crs);
+      const local_crs_type owned = m_is_split ? part(exec, crs, Impl::Columns::owned) : crs;
       Filigree::refill(exec, m_owned, owned);
-      const local_crs_type remote = has_remote_columns() ? remote_columns(exec, crs) : local_crs_type();
-      if (has_remote_columns()) Filigree::refill(exec, m_remote, remote);
+      local_crs_type remote;
+      if (has_remote_part()) {
+        remote = part(exec, crs, Impl::Columns::remote);
+        Filigree::refill(exec, m_remote, remote);
+      }
       // The kernels read owned and remote, which are freed on return.
       exec.fence();
     });
@@ -257,11 +275,14 @@ class TpetraOperator
   /// The range map of the matrix. Not collective.
   Teuchos::RCP<const map_type> getRangeMap() const override { return m_range; }
 
-  /// This rank's rows with the owned columns. Not collective.
+  /// Whether the ranks multiply owned and remote columns one after the other. Not collective.
+  bool is_split() const { return m_is_split; }
+  /// This rank's rows with the owned columns, or with all columns if is_split() is false. Not collective.
   const local_matrix_type& owned() const { return m_owned; }
-  /// This rank's rows that have remote columns, with these columns. Not collective.
+  /// This rank's rows that have remote columns, with these columns. Without rows if is_split() is false. Not
+  /// collective.
   const local_matrix_type& remote() const { return m_remote; }
-  /// The rows of the remote matrix as rows of this rank, in ascending order. Not collective.
+  /// The rows of this rank that have remote columns, in ascending order. Not collective.
   auto boundary_rows() const { return m_boundary_rows; }
   /// Brings the elements of x for the remote columns; null if no rank has any. Not collective.
   Teuchos::RCP<const Tpetra::Import<local_ordinal_type, global_ordinal_type, node_type>> importer() const {
@@ -294,12 +315,18 @@ class TpetraOperator
     };
     TpetraProductTimes result;
     result.apply = time([&]() { apply(x, y); });
-    result.owned = time([&]() { multiply_owned(x, rows, scalar_type(1), scalar_type(0)); });
+    if (!m_is_split) {
+      result.owned = time([&]() {
+        multiply_local(Mode::NoTranspose, scalar_type(1), m_owned, *m_all_vectors, scalar_type(0), rows);
+      });
+      result.exchange = time([&]() { m_all_vectors->doImport(x, *m_full_importer, Tpetra::INSERT); });
+      return result;
+    }
+    result.owned =
+        time([&]() { multiply_local(Mode::NoTranspose, scalar_type(1), m_owned, x, scalar_type(0), rows); });
     if (m_importer.is_null()) return result;
-    result.exchange = time([&]() {
-      begin_exchange(x);
-      end_exchange(x);
-    });
+    vectors_type& remote = buffer(m_remote_vectors, m_importer->getTargetMap(), vectors);
+    result.exchange = time([&]() { remote.doImport(x, *m_importer, Tpetra::INSERT); });
     result.remote = time([&]() { add_remote(rows, scalar_type(1)); });
     return result;
   }
@@ -379,38 +406,78 @@ class TpetraOperator
     return places_type(places);
   }
 
-  bool has_remote_columns() const { return m_boundary_rows.extent(0) > 0; }
+  bool has_remote_part() const { return m_is_split && m_boundary_rows.extent(0) > 0; }
 
-  local_crs_type owned_columns(const execution_space& exec, const local_crs_type& crs) const {
+  local_crs_type part(const execution_space& exec, const local_crs_type& crs, Impl::Columns columns) const {
     if (m_importer.is_null()) return crs;
-    return Impl::part_of_columns(exec, crs, m_places, m_boundary_rows, true,
-                                 static_cast<local_ordinal_type>(Impl::local_size(*getDomainMap(), 0)));
+    const std::size_t width =
+        columns == Impl::Columns::owned ? Impl::local_size(*m_domain, 0) : m_importer->getNumRemoteIDs();
+    return Impl::part_of_columns(exec, crs, m_places, m_boundary_rows, columns,
+                                 static_cast<local_ordinal_type>(width));
   }
-  local_crs_type remote_columns(const execution_space& exec, const local_crs_type& crs) const {
-    return Impl::part_of_columns(exec, crs, m_places, m_boundary_rows, false,
-                                 static_cast<local_ordinal_type>(m_importer->getNumRemoteIDs()));
+
+  /// Sets m_is_split, on all ranks to the same.
+  void choose_split(const TpetraOptions& options) {
+    const Teuchos::Comm<int>& comm = *m_matrix->getComm();
+    const auto largest = [&](double value) {
+      double result = 0;
+      Teuchos::reduceAll(comm, Teuchos::REDUCE_MAX, value, Teuchos::outArg(result));
+      return result;
+    };
+    const local_crs_type crs = m_matrix->getLocalMatrixDevice();
+    const double rows = static_cast<double>(crs.numRows());
+    const double boundary_rows = static_cast<double>(m_boundary_rows.extent(0));
+    m_is_split = options.split != TpetraSplit::never;
+    if (options.split != TpetraSplit::if_faster) return;
+    if (!options.format.empty() || !options.remote_format.empty()) return;
+    // The product of few remote columns takes less time than what the exchange can hide.
+    if (largest(boundary_rows / std::max(rows, 1.0)) <= 0.125) return;
+    // Seconds on this rank. Without a model the ranks split if at most a third of the rows have remote columns.
+    double split = boundary_rows;
+    double joined = rows / 3;
+    Impl::on_all_ranks(comm, name, [&]() {
+      const execution_space exec;
+      const auto seconds = [](const Selection& selection) {
+        return selection.formats.front().prediction.seconds;
+      };
+      const Selection all = Impl::predict_all(exec, crs, options.optimize);
+      if (!all.has_model) return;
+      // The result of the remote columns is read, and added to elements of y whose list is read. Without a
+      // split, the owned elements of x are copied.
+      const double added = boundary_rows * (sizeof(local_ordinal_type) + 3 * sizeof(local_scalar));
+      const double copied = 2.0 * sizeof(local_scalar) * static_cast<double>(Impl::local_size(*m_domain, 0));
+      split = seconds(Impl::predict_all(exec, part(exec, crs, Impl::Columns::owned), options.optimize)) +
+              seconds(Impl::predict_all(exec, part(exec, crs, Impl::Columns::remote), options.optimize)) +
+              added / all.read_bandwidth;
+      joined = seconds(all) + copied / all.read_bandwidth;
+    });
+    const double slowest_split = largest(split);
+    m_is_split = slowest_split <= largest(joined);
+  }
+
+  void find_boundary() {
+    if (m_importer.is_null()) return;
+    m_places = column_places();
+    m_boundary_rows = Impl::boundary_rows(execution_space(), m_matrix->getLocalMatrixDevice(), m_places);
   }
 
   void convert(const TpetraOptions& options) {
     const execution_space exec;
     const local_crs_type crs = m_matrix->getLocalMatrixDevice();
-    if (!m_importer.is_null()) {
-      m_places = column_places();
-      m_boundary_rows = Impl::boundary_rows(exec, crs, m_places);
-    }
     OptimizeOptions optimize = options.optimize;
     optimize.share_crs = false;
-    const auto convert_part = [&](const char* part, const local_crs_type& crs_of_part,
+    const auto convert_part = [&](const char* columns, const local_crs_type& crs_of_part,
                                   const std::string& format) {
       try {
         return Impl::optimize_to(exec, crs_of_part, format, optimize);
       } catch (const std::exception& error) {
-        Impl::fail<std::runtime_error>(part, " columns: ", error.what());
+        Impl::fail<std::runtime_error>(columns, " columns: ", error.what());
       }
     };
-    m_owned = convert_part("owned", owned_columns(exec, crs), options.format);
-    if (has_remote_columns())
-      m_remote = convert_part("remote", remote_columns(exec, crs), options.remote_format);
+    m_owned = m_is_split ? convert_part("owned", part(exec, crs, Impl::Columns::owned), options.format)
+                         : convert_part("all", crs, options.format);
+    if (has_remote_part())
+      m_remote = convert_part("remote", part(exec, crs, Impl::Columns::remote), options.remote_format);
     exec.fence();
   }
 
@@ -493,37 +560,41 @@ class TpetraOperator
   /// The product with this rank's rows. No view of x or y may exist while Tpetra begins or ends an exchange:
   /// on some devices it then refuses to move their data between host and device.
   void multiply_rows(const vectors_type& x, vectors_type& y, scalar_type alpha, scalar_type beta) const {
-    if (!m_importer.is_null()) {
-      boundary_buffer(x.getNumVectors());  // no allocation may fail during the exchange
-      begin_exchange(x);
+    if (!m_is_split) {
+      vectors_type& all = buffer(m_all_vectors, m_columns, x.getNumVectors());
+      all.doImport(x, *m_full_importer, Tpetra::INSERT);
+      multiply_local(Mode::NoTranspose, alpha, m_owned, all, beta, y);
+      return;
     }
-    multiply_owned(x, y, alpha, beta);
-    if (m_importer.is_null()) return;
-    end_exchange(x);
+    vectors_type* remote = nullptr;
+    if (!m_importer.is_null()) {
+      remote = &buffer(m_remote_vectors, m_importer->getTargetMap(), x.getNumVectors());
+      boundary_buffer(x.getNumVectors());  // no allocation may fail during the exchange
+      remote->beginImport(x, *m_importer, Tpetra::INSERT);
+    }
+    multiply_local(Mode::NoTranspose, alpha, m_owned, x, beta, y);
+    if (remote == nullptr) return;
+    remote->endImport(x, *m_importer, Tpetra::INSERT);
     add_remote(y, alpha);
   }
 
-  // The steps of multiply_rows. All but multiply_owned need an importer.
-  void begin_exchange(const vectors_type& x) const {
-    buffer(m_remote_vectors, m_importer->getTargetMap(), x.getNumVectors())
-        .beginImport(x, *m_importer, Tpetra::INSERT);
-  }
-  void end_exchange(const vectors_type& x) const {
-    m_remote_vectors->endImport(x, *m_importer, Tpetra::INSERT);
-  }
-  void multiply_owned(const vectors_type& x, vectors_type& y, scalar_type alpha, scalar_type beta) const {
-    const auto from = x.getLocalViewDevice(Tpetra::Access::ReadOnly);
-    const auto to = beta == scalar_type(0) ? y.getLocalViewDevice(Tpetra::Access::OverwriteAll)
-                                           : y.getLocalViewDevice(Tpetra::Access::ReadWrite);
-    spmv(execution_space(), Mode::NoTranspose, local_scalar(alpha), m_owned, from, local_scalar(beta), to);
-  }
+  /// Adds the product of the remote columns, with the elements of x in m_remote_vectors.
   void add_remote(vectors_type& y, scalar_type alpha) const {
-    if (!has_remote_columns()) return;
+    if (!has_remote_part()) return;
     const execution_space exec;
     const auto boundary = boundary_buffer(y.getNumVectors());
     spmv(exec, Mode::NoTranspose, local_scalar(alpha), m_remote,
          m_remote_vectors->getLocalViewDevice(Tpetra::Access::ReadOnly), local_scalar(0), boundary);
     Impl::add_to_rows(exec, m_boundary_rows, boundary, y.getLocalViewDevice(Tpetra::Access::ReadWrite));
+  }
+
+  /// y = beta*y + alpha*op(A)*x on this rank.
+  static void multiply_local(Mode mode, scalar_type alpha, const local_matrix_type& A, const vectors_type& x,
+                             scalar_type beta, vectors_type& y) {
+    const auto from = x.getLocalViewDevice(Tpetra::Access::ReadOnly);
+    const auto to = beta == scalar_type(0) ? y.getLocalViewDevice(Tpetra::Access::OverwriteAll)
+                                           : y.getLocalViewDevice(Tpetra::Access::ReadWrite);
+    spmv(execution_space(), mode, local_scalar(alpha), A, from, local_scalar(beta), to);
   }
 
   void multiply_transposed(const vectors_type& x, vectors_type& y, Mode mode, scalar_type alpha,
@@ -542,28 +613,28 @@ class TpetraOperator
   /// to them while the owned columns are multiplied.
   void multiply_transposed_rows(const vectors_type& x, vectors_type& y, Mode mode, scalar_type alpha,
                                 scalar_type beta) const {
-    const execution_space exec;
+    if (!m_is_split) {
+      vectors_type& all = buffer(m_all_vectors, m_columns, x.getNumVectors());
+      multiply_local(mode, alpha, m_owned, x, scalar_type(0), all);
+      scale(y, beta);
+      y.doExport(all, *m_full_importer, Tpetra::ADD_ASSIGN);
+      return;
+    }
     vectors_type* sent = nullptr;
     if (!m_importer.is_null()) {
       sent = &buffer(m_remote_vectors, m_importer->getTargetMap(), x.getNumVectors());
-      {
-        const auto to = sent->getLocalViewDevice(Tpetra::Access::OverwriteAll);
-        if (has_remote_columns()) {
-          const auto boundary = boundary_buffer(x.getNumVectors());
-          Impl::gather_rows(exec, m_boundary_rows, x.getLocalViewDevice(Tpetra::Access::ReadOnly), boundary);
-          spmv(exec, mode, local_scalar(alpha), m_remote, boundary, local_scalar(0), to);
-        } else {
-          Kokkos::deep_copy(exec, to, local_scalar(0));
-        }
+      if (has_remote_part()) {
+        const execution_space exec;
+        const auto boundary = boundary_buffer(x.getNumVectors());
+        Impl::gather_rows(exec, m_boundary_rows, x.getLocalViewDevice(Tpetra::Access::ReadOnly), boundary);
+        spmv(exec, mode, local_scalar(alpha), m_remote, boundary, local_scalar(0),
+             sent->getLocalViewDevice(Tpetra::Access::OverwriteAll));
+      } else {
+        sent->putScalar(scalar_type(0));
       }
       y.beginExport(*sent, *m_importer, Tpetra::ADD);
     }
-    {
-      const auto from = x.getLocalViewDevice(Tpetra::Access::ReadOnly);
-      const auto to = beta == scalar_type(0) ? y.getLocalViewDevice(Tpetra::Access::OverwriteAll)
-                                             : y.getLocalViewDevice(Tpetra::Access::ReadWrite);
-      spmv(exec, mode, local_scalar(alpha), m_owned, from, local_scalar(beta), to);
-    }
+    multiply_local(mode, alpha, m_owned, x, beta, y);
     if (sent != nullptr) y.endExport(*sent, *m_importer, Tpetra::ADD);
   }
 
@@ -575,12 +646,13 @@ class TpetraOperator
       m_full_importer;                         ///< of all columns; null if they are those of the domain map
   Teuchos::RCP<const import_type> m_importer;  ///< of the remote columns; null if the other is
   Teuchos::RCP<const export_type> m_exporter;  ///< null if the rows are those of the range map
+  bool m_is_split = true;
   places_type m_places;
   rows_type m_boundary_rows;
   local_matrix_type m_owned;
   local_matrix_type m_remote;
   mutable Teuchos::RCP<const map_type> m_last_domain, m_last_range;
-  mutable Teuchos::RCP<vectors_type> m_remote_vectors, m_row_vectors;
+  mutable Teuchos::RCP<vectors_type> m_all_vectors, m_remote_vectors, m_row_vectors;
   mutable boundary_type m_boundary;
 };
 
