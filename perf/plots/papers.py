@@ -479,6 +479,126 @@ def prediction(arguments):
     return page.save(legend_of(page.figure), arguments.out)
 
 
+# --- filigree_distributed: products over MPI ranks
+
+
+DISTRIBUTED = {"tpetra": ("#222222", "x", "--", "Tpetra"), "cds": ("#0b2a5b", "o", "-", "CDS"),
+               "auto": ("#b5651d", "^", "-", "optimize's pick")}
+
+
+def problem_of(entry):
+    """The words in the name of a problem, such as strong, 64x64x64, dof4, blocks and ranks4."""
+    return entry.problem.split("_")
+
+
+def distributed(arguments):
+    """The subcommand distributed: scaling, model against measurement, and the model for many GPUs."""
+    contexts, entries = [], []
+    for path in arguments.file:
+        context, here = read_session(path, "distributed")
+        contexts.append(context)
+        entries += measured(here)
+    if len({context["device"] for context in contexts}) > 1:
+        raise PlotError("the files were measured on different machines")
+    written = draw_scaling(contexts, entries, f"{arguments.out}_scaling")
+    written += draw_distributed_model(contexts, entries, f"{arguments.out}_model")
+    return written + draw_gpus(entries, f"{arguments.out}_gpus")
+
+
+def draw_scaling(contexts, entries, prefix):
+    """Time per product over the ranks, of one grid and of a grid that grows with the ranks."""
+    page = Page("Products over MPI ranks", contexts, 1, 2, 5.2, 4.0,
+                "Left: all ranks share one grid. On the dotted line, the limit, the time is that of CDS on one rank divided by the "
+                "ranks. Right: each rank has equally many cells. Each time is that of the slowest rank. The parts are blocks.")
+    for axes, scaling in zip(page.axes[0], ("strong", "weak")):
+        here = [entry for entry in entries if problem_of(entry)[0] == scaling and "blocks" in problem_of(entry) and
+                entry.format in ("cds", "auto")]
+        if not here:
+            raise PlotError(f"the files have no {scaling} scaling; write them with filigree_distributed --out=FILE")
+        ranks = sorted({entry["ranks"] for entry in here})
+        cds = {entry["ranks"]: entry for entry in here if entry.format == "cds"}
+        for name, (colour, marker, line, words) in DISTRIBUTED.items():
+            if name == "tpetra":
+                times = {rank: entry["tpetra_ms"] for rank, entry in cds.items()}
+            else:
+                times = {entry["ranks"]: entry["median_ms"] for entry in here if entry.format == name}
+            axes.plot(sorted(times), [times[rank] for rank in sorted(times)], color=colour, marker=marker, linestyle=line,
+                      markersize=5, label=words)
+        if scaling == "strong" and 1 in cds:
+            limit_line(axes, ranks, [cds[1]["median_ms"] / rank for rank in ranks], "limit")
+        logarithmic(axes.yaxis)
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(ranks, [f"{rank:.0f}" for rank in ranks])
+        axes.set_xlabel("MPI ranks, one core each")
+        axes.set_ylabel("ms per product")
+        cells = problem_of(here[0])[1] if scaling == "strong" else f"{min(here, key=lambda one: one['ranks'])['rows']:.0f} rows per rank"
+        axes.set_title(f"{'one grid' if scaling == 'strong' else 'a growing grid'}: {cells}", loc="left", fontsize=10)
+        axes.grid(axis="y", color="#dddddd", linewidth=0.6)
+        axes.set_axisbelow(True)
+    return page.save(legend_of(page.figure), prefix)
+
+
+def draw_distributed_model(contexts, entries, prefix):
+    """Measured times, and the times that the model predicts with and without overlap."""
+    here = [entry for entry in entries if "model_ms" in entry.figures and entry.format == "cds"]
+    page = Page("Model and measurement of a product with CDS over MPI ranks", contexts, 1, 1, 7.5, 5.0,
+                "The prediction is that nothing hides the exchange; a bar goes from it to the prediction that the product hides all of it. "
+                "Most bars are shorter than their marks. Bandwidth, time per message and network were measured in the same run, with "
+                "another grid and with messages around a ring. The grey band is 25 % above and below the dotted line, on which a "
+                "prediction is exact.")
+    axes = page.axes[0][0]
+    times = [entry[key] for entry in here for key in ("median_ms", "model_ms", "model_overlapped_ms")]
+    ends = [0.7 * min(times), 1.4 * max(times)]
+    axes.fill_between(ends, [0.75 * end for end in ends], [1.25 * end for end in ends], color="#dddddd", linewidth=0)
+    limit_line(axes, ends, ends, "exact")
+    colours = {"strong": "#0b2a5b", "weak": "#b5651d"}
+    markers = "os^vDP*X"
+    ranks = sorted({entry["ranks"] for entry in here})
+    for (scaling, colour) in colours.items():
+        for rank, marker in zip(ranks, markers):
+            shown = [entry for entry in here if problem_of(entry)[0] == scaling and entry["ranks"] == rank]
+            for entry in shown:
+                axes.plot([entry["median_ms"]] * 2, [entry["model_overlapped_ms"], entry["model_ms"]], color=colour, linewidth=1.2)
+            if shown:
+                axes.plot([entry["median_ms"] for entry in shown], [entry["model_ms"] for entry in shown], color=colour,
+                          marker=marker, linestyle="none", markersize=5,
+                          label=f"{'one grid' if scaling == 'strong' else 'growing grid'}, {rank:.0f} rank{'s' if rank > 1 else ''}")
+    logarithmic(axes.xaxis, *ends)
+    logarithmic(axes.yaxis, *ends)
+    axes.set_xlabel("measured ms")
+    axes.set_ylabel("predicted ms")
+    return page.save(legend_of(page.figure), prefix)
+
+
+def draw_gpus(entries, prefix):
+    """The model for many GPUs."""
+    here = [entry for entry in entries if entry.format == "model"]
+    # Each run predicts the same.
+    here = list({entry.problem: entry for entry in here}.values())
+    page = Page("Predicted products with CDS on many GPUs, 7-point grids with 4 unknowns per cell", [], 1, 2, 5.2, 4.0,
+                "A prediction, not a measurement. The band goes from an exchange that the product of the owned columns hides to one that "
+                "it does not hide. docs/distributed_model.md says which speeds are assumed.")
+    for axes, scaling in zip(page.axes[0], ("strong", "weak")):
+        curve = sorted((entry for entry in here if problem_of(entry)[0] == scaling), key=lambda entry: entry["ranks"])
+        gpus = [entry["ranks"] for entry in curve]
+        axes.fill_between(gpus, [entry["model_overlapped_ms"] for entry in curve], [entry["model_ms"] for entry in curve],
+                          color="#9fb7d6", linewidth=0, label="product, with to without overlap")
+        axes.plot(gpus, [entry["model_owned_ms"] for entry in curve], color="#0b2a5b", linewidth=1.4, label="owned columns")
+        several = [entry for entry in curve if entry["ranks"] > 1]
+        for step, style in (("exchange", {"color": "#b5651d", "linestyle": "--", "label": "exchange"}),
+                            ("remote", {"color": "#2e7d4f", "linestyle": ":", "label": "remote columns"})):
+            axes.plot([entry["ranks"] for entry in several], [entry[f"model_{step}_ms"] for entry in several], **style)
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(gpus[::2], [f"{gpu:.0f}" for gpu in gpus[::2]], fontsize=8)
+        logarithmic(axes.yaxis)
+        axes.set_xlabel("GPUs")
+        axes.set_ylabel("ms per product")
+        axes.set_title("one grid of 1024^3 cells" if scaling == "strong" else "200^3 cells per GPU", loc="left", fontsize=10)
+        axes.grid(axis="y", color="#dddddd", linewidth=0.6)
+        axes.set_axisbelow(True)
+    return page.save(legend_of(page.figure), prefix)
+
+
 # --- files of any program
 
 # Formats with the same prefix are one family in the roofline. Others are drawn under their own names.

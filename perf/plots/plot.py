@@ -54,6 +54,11 @@ def main():
         command.add_argument("file", help=f"JSON that {programs} wrote with --out=FILE")
         command.add_argument("--out", required=True, metavar="PREFIX", help="writes PREFIX_*.png and PREFIX_*.svg")
         command.set_defaults(run=function)
+    command = commands.add_parser("distributed", help="products over MPI ranks, and the model of their time",
+                                  description="Draws scaling, model against measurement, and the model for many GPUs.")
+    command.add_argument("file", nargs="+", help="JSON that filigree_distributed wrote with --out=FILE, one per number of ranks")
+    command.add_argument("--out", required=True, metavar="PREFIX", help="writes PREFIX_*.png and PREFIX_*.svg")
+    command.set_defaults(run=papers.distributed)
     command = commands.add_parser("prediction", help="predicted over measured times of the byte model",
                                   description="Draws predicted over measured times of all formats and matrices.")
     command.add_argument("file", help="JSON that filigree_select wrote with --out=FILE")

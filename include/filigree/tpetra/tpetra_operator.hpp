@@ -17,7 +17,8 @@
 namespace Filigree {
 
 /// Whether the ranks multiply their owned and their remote columns one after the other. All ranks do the same,
-/// because one that waits for the exchange at once would wait for the products of the others.
+/// because one that waits for the exchange at once would wait for the products of the others (see
+/// docs/performance.md, "Splitting the columns").
 enum class TpetraSplit {
   if_faster,  ///< if few rows have remote columns, or if it is predicted to be faster
   always,     ///< so that the product of the owned columns overlaps with the exchange
@@ -92,8 +93,8 @@ auto local_size(const Map& map, long) -> decltype(map.getNodeNumElements()) {
   return map.getNodeNumElements();
 }
 
-/// Sends return at once. By default Tpetra's may wait until the receiver calls MPI, and then the products of
-/// the ranks run one after the other: none begins before the neighbour's has ended.
+/// Sends return at once. By default Tpetra's may wait until the receiver calls MPI, and then a product begins
+/// only after that of a neighbour (see docs/performance.md, "Sends that return at once").
 inline Teuchos::RCP<Teuchos::ParameterList> exchange_parameters() {
   const auto parameters = Teuchos::parameterList();
   parameters->set("Send type", "Isend");
