@@ -61,9 +61,18 @@ def check(path, ranks):
             if entry["least_bytes"] != cuts * 2 * 12 * 12 * 4 * 8:
                 fail(f"{where}: least_bytes is {entry['least_bytes']}")
         if format_name == "cds":
-            # Only loose bounds: a machine that does other work makes any time.
-            if not 0 < entry["model_overlapped_ms"] <= entry["model_ms"]:
-                fail(f"{where}: the model predicts {entry['model_overlapped_ms']} to {entry['model_ms']} ms")
+            # The model, from the figures that the file gives.
+            ring = entries["calibration", f"ring_ranks{ranks}"]
+            cells = [int(number) for number in problem.split("_")[1].split("x")]
+            if "blocks" in problem and ranks > 1:
+                faces = entry["least_bytes"] / ranks / 8  # each rank has equally many
+                seconds = 1e-6 * ring["message_us"] * {2: 1, 4: 2}[ranks] + 8 * faces / (1e9 * ring["network_GBps"])
+                if abs(entry["model_exchange_ms"] - 1e3 * seconds) > 1e-3 * entry["model_exchange_ms"]:
+                    fail(f"{where}: the model's exchange takes {entry['model_exchange_ms']} instead of {1e3 * seconds} ms")
+                rows = 4 * cells[0] * cells[1] * cells[2] / ranks
+                seconds = ((7 * 4 + 2) * 8 * rows + 28) / (1e9 * entry["model_bandwidth_GBps"])
+                if abs(entry["model_owned_ms"] - 1e3 * seconds) > 1e-3 * entry["model_owned_ms"]:
+                    fail(f"{where}: the model's owned columns take {entry['model_owned_ms']} instead of {1e3 * seconds} ms")
     predicted = [entry for (name, _), entry in entries.items() if name == "model"]
     if max(entry["ranks"] for entry in predicted) < 4096:
         fail("there is no prediction for thousands of GPUs")

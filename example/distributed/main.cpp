@@ -97,10 +97,10 @@ bool multiply_file(const Comm& comm, const std::string& path) {
   matrix->apply(*x, by_tpetra);
   const double largest = by_tpetra.getVector(0)->normInf();
   const double relative = difference(y, by_tpetra) / (largest > 0 ? largest : 1);
-  const bool has_remote = A.boundary_rows().extent(0) > 0;
-  std::printf("rank %d: %d rows, %d owned entries as %s, %d remote entries as %s\n", comm->getRank(),
-              A.owned().numRows(), static_cast<int>(A.owned().nnz()), A.owned().selection().picked.c_str(),
-              static_cast<int>(A.remote().nnz()),
+  const bool has_remote = A.remote().nnz() > 0;
+  std::printf("rank %d: %d rows, %lld owned entries as %s, %lld remote entries as %s\n", comm->getRank(),
+              A.owned().numRows(), static_cast<long long>(A.owned().nnz()),
+              A.owned().selection().picked.c_str(), static_cast<long long>(A.remote().nnz()),
               has_remote ? A.remote().selection().picked.c_str() : "nothing");
   if (comm->getRank() == 0)
     std::printf("largest difference from Tpetra's product: %.1e of its largest element\n", relative);
@@ -112,15 +112,19 @@ int main(int argc, char** argv) {
   const Tpetra::ScopeGuard scope(&argc, &argv);
   const Comm comm = Tpetra::getDefaultComm();
   try {
-    const int n = argc > 1 ? std::atoi(argv[1]) : 16;
-    if (n < 1) return multiply_file(comm, argv[1]) ? 0 : 1;
+    const std::string argument = argc > 1 ? argv[1] : "16";
+    const bool is_number = argument.find_first_not_of("0123456789") == std::string::npos;
+    if (!is_number) return multiply_file(comm, argument) ? 0 : 1;
+    const int n = std::stoi(argument);
     if (comm->getRank() == 0)
       std::printf("%d ranks, %d x %d x %d cells with 4 unknowns\n", comm->getSize(), n, n, n);
     const bool is_cg_right = solve_grid(comm, n, "CG", 0);
     const bool is_gmres_right = solve_grid(comm, n, "GMRES", 1);
     return is_cg_right && is_gmres_right ? 0 : 1;
   } catch (const std::exception& error) {
-    if (comm->getRank() == 0) std::fprintf(stderr, "%s\n", error.what());
-    return 1;
+    // Most errors are on all ranks. Other ranks wait for one that has another error.
+    std::fprintf(stderr, "rank %d: %s\n", comm->getRank(), error.what());
+    MPI_Abort(MPI_COMM_WORLD, 1);
   }
+  return 1;
 }

@@ -5,6 +5,7 @@
 
 #include <filigree/grid/stencil_problem.hpp>
 #include <filigree/spmv.hpp>
+#include <filigree/tpetra/tpetra_options.hpp>
 
 #include "distributed/model.hpp"
 #include "distributed/ranks.hpp"
@@ -28,25 +29,28 @@ inline double ring_seconds(const Comm& comm, std::int64_t elements, int samples)
     wanted.push_back(static_cast<Global>(previous * elements + i));
   const auto from_others =
       Teuchos::rcp(new Map(all, wanted.data(), static_cast<int>(wanted.size()), 0, comm));
-  const Tpetra::Import<> importer(own, from_others);
+  const Tpetra::Import<> importer(own, from_others, Filigree::Impl::exchange_parameters());
   Tpetra::MultiVector<> x(own, 1), received(from_others, 1);
   return median_slowest_seconds(comm, samples, [&]() { received.doImport(x, importer, Tpetra::INSERT); });
 }
 
-/// The speed of these ranks, while all of them work. The bandwidth is that of the product with a grid of
-/// `cells` cells on each rank, without an exchange. The exchange is calibrated with messages of 8 bytes and of
-/// 800 kB around a ring.
-inline DistributedSpeed calibrate(const Comm& comm, const std::array<std::int64_t, 3>& cells, int dof,
-                                  int samples) {
+/// The bytes per second of a product with CDS, if each rank multiplies a grid of `cells` cells at the same time,
+/// without an exchange.
+inline double product_bandwidth(const Comm& comm, const std::array<std::int64_t, 3>& cells, int dof,
+                                int samples) {
   using device_type = Tpetra::CrsMatrix<>::device_type;
   const Filigree::StencilProblem problem(cells, Filigree::Stencil::seven_point(), dof);
   const auto A = problem.cds<Filigree::CdsMatrix<double, int, device_type, void, std::size_t>>();
   const auto rows = static_cast<std::size_t>(problem.numRows());
   const Kokkos::View<double*, device_type> x("x", rows), y("y", rows);
-  DistributedSpeed speed;
   const double seconds =
       median_slowest_seconds(comm, samples, [&]() { Filigree::spmv("N", 1.0, A, x, 0.0, y); });
-  speed.bandwidth = load_of(cells, Filigree::GridParts(), 0, dof).owned_bytes / seconds;
+  return load_of(cells, Filigree::GridParts(), 0, dof).owned_bytes / seconds;
+}
+
+/// The speed of the exchange, from messages of 8 bytes and of 800 kB around a ring.
+inline DistributedSpeed exchange_speed(const Comm& comm, int samples) {
+  DistributedSpeed speed;
   if (comm->getSize() == 1) return speed;
   const std::int64_t elements = 100000;
   const double messages = comm->getSize() == 2 ? 1 : 2;

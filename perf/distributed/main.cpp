@@ -27,11 +27,10 @@ using Operator = Filigree::TpetraOperator<Matrix>;
 struct Options : SessionOptions {
   std::string strong = "64x64x64";
   std::string weak = "48x48x48";
-  std::string calibration = "40x40x40";
   int dof = 4;
   std::vector<std::string> matrices;
   // The GPUs of the prediction.
-  double gpu_bandwidth_GBps = 4300;
+  double gpu_bandwidth_GBps = 4100;
   double gpu_launch_us = 5;
   double gpu_message_us = 5;
   double gpu_network_GBps = 50;
@@ -99,6 +98,8 @@ class Product {
                        {"median_ms", 1e3 * quantile(own, 0.5)},
                        {"tpetra_ms", 1e3 * quantile(reference, 0.5)},
                        {"time_vs_tpetra", quantile(ratios, 0.5)},
+                       {"split", op.is_split() ? 1.0 : 0.0},
+                       {"apply_ms", 1e3 * times.apply},
                        {"owned_ms", 1e3 * times.owned},
                        {"exchange_ms", 1e3 * times.exchange},
                        {"remote_ms", 1e3 * times.remote},
@@ -111,10 +112,11 @@ class Product {
       check_load(*cut, op);
       const DistributedTimes model = predict(cut->cells, cut->parts, m_options.dof, speed);
       figures.insert(figures.end(), {{"model_owned_ms", 1e3 * model.owned},
-                                     {"model_exchange_ms", 1e3 * model.exchange},
+                                     {"model_exchange_ms", 1e3 * (model.pack + model.exchange)},
                                      {"model_remote_ms", 1e3 * model.remote},
                                      {"model_ms", 1e3 * model.one_after_the_other()},
-                                     {"model_overlapped_ms", 1e3 * model.overlapped()}});
+                                     {"model_overlapped_ms", 1e3 * model.overlapped()},
+                                     {"model_bandwidth_GBps", 1e-9 * speed.bandwidth}});
     }
     std::cout << m_problem << ", " << format << ": " << 1e3 * quantile(own, 0.5) << " ms, "
               << quantile(ratios, 0.5) << " of Tpetra's time" << std::endl;
@@ -167,6 +169,8 @@ class Product {
     compare("remote entries", load.remote_entries, static_cast<double>(op.remote().nnz()));
     compare("remote elements", load.halo_elements,
             op.importer().is_null() ? 0 : static_cast<double>(op.importer()->getNumRemoteIDs()));
+    compare("bytes of the remote columns", load.remote_storage,
+            load.messages > 0 ? static_cast<double>(op.remote().storage_bytes()) : 0);
     compare("bytes of the owned columns", load.owned_bytes - 16 * load.rows,
             static_cast<double>(op.owned().storage_bytes()));
   }
@@ -185,8 +189,9 @@ std::string text_of(const std::array<std::int64_t, 3>& cells) {
   return std::to_string(cells[0]) + "x" + std::to_string(cells[1]) + "x" + std::to_string(cells[2]);
 }
 
-void measure_grid(Session& session, const Comm& comm, const Options& options, const DistributedSpeed& speed,
-                  const std::string& scaling, const Cut& cut, const std::string& kind) {
+void measure_grid(Session& session, const Comm& comm, const Options& options,
+                  const DistributedSpeed& exchange, const std::string& scaling, const Cut& cut,
+                  const std::string& kind) {
   for (std::size_t axis = 0; axis < 3; ++axis)
     if (cut.parts.counts[axis] > cut.cells[axis]) {
       std::cout << scaling << ": " << text_of(cut.cells) << " cells are too few for " << comm->getSize()
@@ -200,8 +205,20 @@ void measure_grid(Session& session, const Comm& comm, const Options& options, co
                   scaling + "_" + text_of(cut.cells) + "_dof" + std::to_string(options.dof) + "_" + kind +
                       "_ranks" + std::to_string(comm->getSize()),
                   matrix);
-  product.measure("cds", *distributed.make_operator(), speed, &cut);
-  product.measure("auto", Operator(matrix), speed, nullptr);
+  // Another shape with about as many cells as the largest box. The same number of bytes fits into a cache.
+  std::array<std::int64_t, 3> largest_box = {1, 1, 1};
+  for (int part = 0; part < cut.parts.count(); ++part)
+    for (int axis = 0; axis < 3; ++axis)
+      largest_box[static_cast<std::size_t>(axis)] =
+          std::max(largest_box[static_cast<std::size_t>(axis)], cut.parts.box(cut.cells, part).extent(axis));
+  DistributedSpeed speed = exchange;
+  speed.bandwidth = product_bandwidth(
+      comm, {2 * largest_box[0], largest_box[1], std::max<std::int64_t>(1, largest_box[2] / 2)}, options.dof,
+      session.quick() ? 3 : 25);
+  Filigree::TpetraOptions cds;
+  cds.remote_format = "crs";  // as the model assumes
+  product.measure("cds", *distributed.make_operator(cds), speed, &cut);
+  product.measure("auto", Operator(matrix), exchange, nullptr);
 }
 
 /// The model for many GPUs: a product of the same grid on more and more, and of a grid that grows with them.
@@ -219,13 +236,13 @@ void predict_gpus(Session& session, const Options& options) {
                            times.one_after_the_other(),
                            {{"ranks", gpus},
                             {"model_owned_ms", 1e3 * times.owned},
-                            {"model_exchange_ms", 1e3 * times.exchange},
+                            {"model_exchange_ms", 1e3 * (times.pack + times.exchange)},
                             {"model_remote_ms", 1e3 * times.remote},
                             {"model_ms", 1e3 * times.one_after_the_other()},
                             {"model_overlapped_ms", 1e3 * times.overlapped()}});
     };
-    // One GPU has memory for 256^3 cells; the grid of 1024^3 cells needs 64.
-    if (gpus >= 64) add("strong", {1024, 1024, 1024});
+    // The matrix of 1024^3 cells takes 0.96 TB.
+    if (gpus >= 16) add("strong", {1024, 1024, 1024});
     add("weak", grown);
   }
 }
@@ -242,20 +259,15 @@ void measure(Session& session, const Options& options) {
   const Comm comm = Teuchos::rcp(new Teuchos::MpiComm<int>(MPI_COMM_WORLD));
   const int ranks = comm->getSize();
   const std::array<std::int64_t, 3> strong = box_of("--strong", options.strong),
-                                    weak = box_of("--weak", options.weak),
-                                    calibration = box_of("--calibration", options.calibration);
-  const DistributedSpeed speed = calibrate(comm, calibration, options.dof, session.quick() ? 3 : 25);
-  std::cout << ranks << " ranks: each multiplies at " << 1e-9 * speed.bandwidth << " GB/s";
+                                    weak = box_of("--weak", options.weak);
+  const DistributedSpeed exchange = exchange_speed(comm, session.quick() ? 3 : 25);
   if (ranks > 1)
-    std::cout << ", sends a message in " << 1e6 * speed.message << " us, and sends " << 1e-9 * speed.network
-              << " GB/s";
-  std::cout << std::endl;
-  session.add_measured("calibration", "double", options.calibration + "_ranks" + std::to_string(ranks),
-                       speed.message,
+    std::cout << ranks << " ranks: a message takes " << 1e6 * exchange.message << " us, and each rank sends "
+              << 1e-9 * exchange.network << " GB/s" << std::endl;
+  session.add_measured("calibration", "double", "ring_ranks" + std::to_string(ranks), exchange.message,
                        {{"ranks", ranks},
-                        {"bandwidth_GBps", 1e-9 * speed.bandwidth},
-                        {"message_us", 1e6 * speed.message},
-                        {"network_GBps", ranks > 1 ? 1e-9 * speed.network : 0}});
+                        {"message_us", 1e6 * exchange.message},
+                        {"network_GBps", ranks > 1 ? 1e-9 * exchange.network : 0}});
 
   const auto slabs = [&](const std::array<std::int64_t, 3>& cells) {
     return Filigree::GridParts::slabs(cells, ranks);
@@ -263,22 +275,26 @@ void measure(Session& session, const Options& options) {
   const auto blocks = [&](const std::array<std::int64_t, 3>& cells) {
     return Filigree::GridParts::blocks(cells, ranks);
   };
-  measure_grid(session, comm, options, speed, "strong", {strong, blocks(strong)}, "blocks");
+  measure_grid(session, comm, options, exchange, "strong", {strong, blocks(strong)}, "blocks");
   if (slabs(strong).counts != blocks(strong).counts)
-    measure_grid(session, comm, options, speed, "strong", {strong, slabs(strong)}, "slabs");
+    measure_grid(session, comm, options, exchange, "strong", {strong, slabs(strong)}, "slabs");
   // As many cells per rank, in the shape of the blocks.
   const Filigree::GridParts parts = blocks(weak);
   const std::array<std::int64_t, 3> grown = {weak[0] * parts.counts[0], weak[1] * parts.counts[1],
                                              weak[2] * parts.counts[2]};
-  measure_grid(session, comm, options, speed, "weak", {grown, parts}, "blocks");
+  measure_grid(session, comm, options, exchange, "weak", {grown, parts}, "blocks");
 
   for (const std::string& file : options.matrices) {
     const auto matrix = Filigree::read_tpetra_matrix(file, comm);
     Product product(session, comm, options, matrix_name(file) + "_ranks" + std::to_string(ranks), matrix);
     const Operator op(matrix);
-    std::cout << matrix_name(file) << ": optimize() picked " << op.owned().selection().picked
-              << " on rank 0\n";
-    product.measure("auto", op, speed, nullptr);
+    std::string pick = op.owned().selection().picked;
+    Filigree::Impl::broadcast_text(*comm, 0, pick);
+    const bool differs = largest(comm, pick == op.owned().selection().picked ? 0 : 1) > 0;
+    std::cout << matrix_name(file) << ": optimize() picked " << pick << " on "
+              << (differs ? "rank 0" : "all ranks") << (op.is_split() ? "" : ", for all columns")
+              << std::endl;
+    product.measure("auto", op, exchange, nullptr);
   }
   predict_gpus(session, options);
 }
@@ -304,10 +320,6 @@ int main(int argc, char** argv) {
       app.add_option("--weak", options.weak, "cells per rank of the grid that grows with the ranks")
           ->type_name("XxYxZ")
           ->capture_default_str();
-  CLI::Option* calibration = app.add_option("--calibration", options.calibration,
-                                            "cells per rank of the product that calibrates the model")
-                                 ->type_name("XxYxZ")
-                                 ->capture_default_str();
   app.add_option("--dof", options.dof, "unknowns per cell")
       ->type_name("N")
       ->check(CLI::Range(1, 64))
@@ -329,7 +341,6 @@ int main(int argc, char** argv) {
   const int code = FiligreePerf::run_session(app, argc, argv, options, [&](FiligreePerf::Session& session) {
     if (session.quick() && strong->empty()) options.strong = "12x12x12";
     if (session.quick() && weak->empty()) options.weak = "8x8x8";
-    if (session.quick() && calibration->empty()) options.calibration = "10x10x10";
     FiligreePerf::measure(session, options);
   });
   // Other ranks may wait for one that failed.

@@ -15,6 +15,7 @@ struct DistributedLoad {
   double owned_bytes = 0;    ///< of the owned columns, their elements of x, and y
   double boundary_rows = 0;  ///< rows with remote columns
   double remote_entries = 0;
+  double remote_storage = 0;  ///< bytes of the remote part
   double remote_bytes =
       0;  ///< of the remote columns, their elements of x, and the rows of y that they add to
   double halo_elements = 0;  ///< of x, received from other ranks; equally many are sent
@@ -46,10 +47,10 @@ inline DistributedLoad load_of(const std::array<std::int64_t, 3>& cells, const F
   load.boundary_rows = (static_cast<double>(box.cells()) - inner) * dof;
   load.remote_entries = faces * dof * dof;
   load.halo_elements = faces * dof;
-  if (load.messages > 0)
-    // Values and columns, row map, x; the product is written and read, and added to elements of y by a list.
-    load.remote_bytes = 12 * load.remote_entries + 8 * (load.boundary_rows + 1) + 8 * load.halo_elements +
-                        (8 + 8 + 4 + 2 * 8) * load.boundary_rows;
+  if (load.messages == 0) return load;
+  load.remote_storage = 12 * load.remote_entries + 8 * (load.boundary_rows + 1);
+  // x; the product is written and read, and added to elements of y by a list.
+  load.remote_bytes = load.remote_storage + 8 * load.halo_elements + (8 + 8 + 4 + 2 * 8) * load.boundary_rows;
   return load;
 }
 
@@ -64,12 +65,13 @@ struct DistributedSpeed {
 /// Predicted seconds of a product, and of its steps.
 struct DistributedTimes {
   double owned = 0;
-  double exchange = 0;
+  double pack = 0;      ///< the elements for other ranks, before the product of the owned columns can begin
+  double exchange = 0;  ///< the rest of the exchange
   double remote = 0;
   /// If nothing is done during the exchange.
-  double one_after_the_other() const { return owned + exchange + remote; }
+  double one_after_the_other() const { return owned + pack + exchange + remote; }
   /// If the exchange goes on during the product of the owned columns.
-  double overlapped() const { return std::max(owned, exchange) + remote; }
+  double overlapped() const { return pack + std::max(owned, exchange) + remote; }
 };
 
 /// The times of a rank.
@@ -77,8 +79,8 @@ inline DistributedTimes predict(const DistributedLoad& load, const DistributedSp
   DistributedTimes times;
   times.owned = speed.launch + load.owned_bytes / speed.bandwidth;
   if (load.messages == 0) return times;
-  // Two kernels pack and unpack.
-  times.exchange = 2 * speed.launch + load.messages * speed.message + load.halo_bytes() / speed.network;
+  times.pack = speed.launch;
+  times.exchange = speed.launch + load.messages * speed.message + load.halo_bytes() / speed.network;
   times.remote = 2 * speed.launch + load.remote_bytes / speed.bandwidth;
   return times;
 }
@@ -90,6 +92,7 @@ inline DistributedTimes predict(const std::array<std::int64_t, 3>& cells, const 
   for (int part = 0; part < parts.count(); ++part) {
     const DistributedTimes times = predict(load_of(cells, parts, part, dof), speed);
     slowest.owned = std::max(slowest.owned, times.owned);
+    slowest.pack = std::max(slowest.pack, times.pack);
     slowest.exchange = std::max(slowest.exchange, times.exchange);
     slowest.remote = std::max(slowest.remote, times.remote);
   }

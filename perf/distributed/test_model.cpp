@@ -25,6 +25,8 @@ TEST(DistributedModel, LoadOfAnInnerPart) {
   EXPECT_EQ(load.halo_elements, 6 * 16 * 2);
   EXPECT_EQ(load.remote_entries, 6 * 16 * 4);
   EXPECT_EQ(load.boundary_rows, (64 - 8) * 2);
+  EXPECT_EQ(load.remote_storage, 12 * 384 + 8 * 113);
+  EXPECT_EQ(load.remote_bytes, 12 * 384 + 8 * 113 + 8 * 192 + 36 * 112);
 }
 
 TEST(DistributedModel, ThinSlabsHaveNoNeighboursAcross) {
@@ -46,10 +48,13 @@ TEST(DistributedModel, TimesOfTheSteps) {
   load.messages = 3;
   const DistributedTimes times = predict(load, speed);
   EXPECT_DOUBLE_EQ(times.owned, 1e-6 + 1e-3);
-  EXPECT_DOUBLE_EQ(times.exchange, 2e-6 + 3e-5 + 8e-4);
+  EXPECT_DOUBLE_EQ(times.pack, 1e-6);
+  EXPECT_DOUBLE_EQ(times.exchange, 1e-6 + 3e-5 + 8e-4);
   EXPECT_DOUBLE_EQ(times.remote, 2e-6 + 2e-4);
-  EXPECT_DOUBLE_EQ(times.one_after_the_other(), times.owned + times.exchange + times.remote);
-  EXPECT_DOUBLE_EQ(times.overlapped(), times.owned + times.remote);
+  EXPECT_DOUBLE_EQ(times.one_after_the_other(), times.owned + times.pack + times.exchange + times.remote);
+  EXPECT_DOUBLE_EQ(times.overlapped(), times.pack + times.owned + times.remote);
+  load.owned_bytes = 1e5;
+  EXPECT_DOUBLE_EQ(predict(load, speed).overlapped(), times.pack + times.exchange + times.remote);
   load.messages = 0;
   EXPECT_EQ(predict(load, speed).exchange, 0);
 }

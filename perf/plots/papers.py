@@ -508,8 +508,7 @@ def distributed(arguments):
 def draw_scaling(contexts, entries, prefix):
     """Time per product over the ranks, of one grid and of a grid that grows with the ranks."""
     page = Page("Products over MPI ranks", contexts, 1, 2, 5.2, 4.0,
-                "Left: all ranks share one grid. On the dotted line, the limit, the time is that of CDS on one rank divided by the "
-                "ranks. Right: each rank has equally many cells. Each time is that of the slowest rank. The parts are blocks.")
+                "Left: all ranks share one grid. Right: each rank has equally many cells. Each time is that of the slowest rank. The parts are blocks.")
     for axes, scaling in zip(page.axes[0], ("strong", "weak")):
         here = [entry for entry in entries if problem_of(entry)[0] == scaling and "blocks" in problem_of(entry) and
                 entry.format in ("cds", "auto")]
@@ -525,13 +524,13 @@ def draw_scaling(contexts, entries, prefix):
             axes.plot(sorted(times), [times[rank] for rank in sorted(times)], color=colour, marker=marker, linestyle=line,
                       markersize=5, label=words)
         if scaling == "strong" and 1 in cds:
-            limit_line(axes, ranks, [cds[1]["median_ms"] / rank for rank in ranks], "limit")
+            limit_line(axes, ranks, [cds[1]["median_ms"] / rank for rank in ranks], "CDS on one rank, divided by the ranks")
         logarithmic(axes.yaxis)
         axes.set_xscale("log", base=2)
         axes.set_xticks(ranks, [f"{rank:.0f}" for rank in ranks])
         axes.set_xlabel("MPI ranks, one core each")
         axes.set_ylabel("ms per product")
-        cells = problem_of(here[0])[1] if scaling == "strong" else f"{min(here, key=lambda one: one['ranks'])['rows']:.0f} rows per rank"
+        cells = f"{problem_of(min(here, key=lambda one: one['ranks']))[1]} cells" + (" per rank" if scaling == "weak" else "")
         axes.set_title(f"{'one grid' if scaling == 'strong' else 'a growing grid'}: {cells}", loc="left", fontsize=10)
         axes.grid(axis="y", color="#dddddd", linewidth=0.6)
         axes.set_axisbelow(True)
@@ -539,30 +538,26 @@ def draw_scaling(contexts, entries, prefix):
 
 
 def draw_distributed_model(contexts, entries, prefix):
-    """Measured times, and the times that the model predicts with and without overlap."""
+    """Measured times, and the times that the model predicts, of products and their steps."""
     here = [entry for entry in entries if "model_ms" in entry.figures and entry.format == "cds"]
-    page = Page("Model and measurement of a product with CDS over MPI ranks", contexts, 1, 1, 7.5, 5.0,
-                "The prediction is that nothing hides the exchange; a bar goes from it to the prediction that the product hides all of it. "
-                "Most bars are shorter than their marks. Bandwidth, time per message and network were measured in the same run, with "
-                "another grid and with messages around a ring. The grey band is 25 % above and below the dotted line, on which a "
+    page = Page("Model and measurement of products with CDS over MPI ranks", contexts, 1, 1, 7.5, 5.5,
+                "The prediction of a product is that nothing hides the exchange. The bandwidth of the products, the time per message "
+                "and the speed of the network were measured in the same run, with a grid of another shape and with messages around a "
+                "ring. Steps and products were repeated alone. The grey band is 25 % above and below the dotted line, on which a "
                 "prediction is exact.")
     axes = page.axes[0][0]
-    times = [entry[key] for entry in here for key in ("median_ms", "model_ms", "model_overlapped_ms")]
+    steps = (("apply_ms", "model_ms", "product", "#0b2a5b", "o"), ("exchange_ms", "model_exchange_ms", "exchange", "#b5651d", "^"),
+             ("remote_ms", "model_remote_ms", "remote columns", "#2e7d4f", "s"))
+    times = [entry[key] for entry in here for step in steps for key in step[:2] if entry[key] > 0]
     ends = [0.7 * min(times), 1.4 * max(times)]
     axes.fill_between(ends, [0.75 * end for end in ends], [1.25 * end for end in ends], color="#dddddd", linewidth=0)
     limit_line(axes, ends, ends, "exact")
-    colours = {"strong": "#0b2a5b", "weak": "#b5651d"}
-    markers = "os^vDP*X"
-    ranks = sorted({entry["ranks"] for entry in here})
-    for (scaling, colour) in colours.items():
-        for rank, marker in zip(ranks, markers):
-            shown = [entry for entry in here if problem_of(entry)[0] == scaling and entry["ranks"] == rank]
-            for entry in shown:
-                axes.plot([entry["median_ms"]] * 2, [entry["model_overlapped_ms"], entry["model_ms"]], color=colour, linewidth=1.2)
+    for measured_key, model_key, words, colour, marker in steps:
+        for cut, face in (("blocks", colour), ("slabs", "white")):
+            shown = [entry for entry in here if cut in problem_of(entry) and entry[measured_key] > 0]
             if shown:
-                axes.plot([entry["median_ms"] for entry in shown], [entry["model_ms"] for entry in shown], color=colour,
-                          marker=marker, linestyle="none", markersize=5,
-                          label=f"{'one grid' if scaling == 'strong' else 'growing grid'}, {rank:.0f} rank{'s' if rank > 1 else ''}")
+                axes.plot([entry[measured_key] for entry in shown], [entry[model_key] for entry in shown], color=colour,
+                          markerfacecolor=face, marker=marker, linestyle="none", markersize=5.5, label=f"{words}, {cut}")
     logarithmic(axes.xaxis, *ends)
     logarithmic(axes.yaxis, *ends)
     axes.set_xlabel("measured ms")

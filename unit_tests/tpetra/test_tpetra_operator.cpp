@@ -318,12 +318,22 @@ TEST(TpetraOperator, ReplicatedVectors) {
   const RCP<const Map> replicated = rcp(new Map(40, 0, world(), Tpetra::LocallyReplicated));
   const auto rows = uniform_map(90);
   const Problem problem(rows, replicated, rows, random_rows(40, 9));
-  const Operator op(problem.matrix);
-  check_product(problem, op, Teuchos::NO_TRANS, 2, 0.5, 2);
-  check_product(problem, op, Teuchos::TRANS, 2, 0.5, 2);
-  const Problem wide(rows, rows, replicated,
-                     [](Global row) { return row < 40 ? random_rows(90, 2)(row) : Row(); });
-  check_product(wide, Operator(wide.matrix), Teuchos::TRANS, 2, 0.5, 2);
+  // Each rank has entries of its own in the first 40 rows, and the sums of all ranks are on each rank.
+  std::vector<Global> first_rows;
+  for (Global i = 0; i < 40; ++i)
+    first_rows.push_back(i);
+  const Global rank = world()->getRank();
+  const Problem wide(map_of(first_rows), rows, replicated,
+                     [rank](Global row) { return random_rows(90, 2 + rank)(row); });
+  for (const auto split : {Filigree::TpetraSplit::always, Filigree::TpetraSplit::never}) {
+    Filigree::TpetraOptions options;
+    options.split = split;
+    const Operator op(problem.matrix, options), wide_op(wide.matrix, options);
+    for (const auto mode : {Teuchos::NO_TRANS, Teuchos::TRANS}) {
+      check_product(problem, op, mode, 2, 0.5, 2);
+      check_product(wide, wide_op, mode, 2, 0.5, 2);
+    }
+  }
 }
 
 TEST(TpetraOperator, AdjacentColumnsOfOneMultivector) {
@@ -457,6 +467,43 @@ TEST(TpetraOperatorErrors, RefillAfterOtherChanges) {
     EXPECT_CONTAINS(text, "error on rank 0: the maps of the matrix have changed; make a new operator.");
   }
   check_product(Problem(map, map, map, random_rows(60, 3)), op, Teuchos::NO_TRANS, 1, 0, 1);
+}
+
+TEST(TpetraOperatorErrors, ARefusedRefillKeepsTheOldValuesOnAllRanks) {
+  for (const auto split : {Filigree::TpetraSplit::always, Filigree::TpetraSplit::never}) {
+    const auto map = uniform_map(60);
+    const auto matrix = make_matrix(map, map, map, random_rows(60, 3));
+    Filigree::TpetraOptions options;
+    options.split = split;
+    Operator op(matrix, options);
+    Vectors x(map, 1), before(map, 1), after(map, 1);
+    fill(x, 1);
+    op.apply(x, before);
+    // All values change, but only on the last rank a row gets an entry in another column of the column map.
+    const auto crs = matrix->getLocalMatrixHost();
+    const int rows = crs.numRows();
+    matrix->resumeFill();
+    matrix->scale(2);
+    matrix->fillComplete(map, map);
+    const auto device = matrix->getLocalMatrixDevice();
+    const bool is_last = world()->getRank() == world()->getSize() - 1;
+    if (is_last) {
+      // Tpetra cannot change a pattern in this way; it stands for a caller who does.
+      auto* entries = const_cast<int*>(device.graph.entries.data());
+      for (int row = 0; row < rows; ++row)
+        if (crs.graph.row_map(row + 1) > crs.graph.row_map(row)) {
+          auto& column = entries[crs.graph.row_map(row)];
+          column = column == 0 ? 1 : 0;
+          break;
+        }
+    }
+    const auto text = text_on_all_ranks<std::runtime_error>([&]() { op.refill(); });
+    EXPECT_CONTAINS(text, "refill: error on rank " + std::to_string(world()->getSize() - 1));
+    EXPECT_CONTAINS(text, "make a new operator.");
+    op.apply(x, after);
+    for (std::size_t i = 0; i < before.getLocalLength(); ++i)
+      ASSERT_EQ(at(after, i, 0), at(before, i, 0));
+  }
 }
 
 TEST(TpetraOperatorErrors, ColumnsThatTheDomainMapLacks) {

@@ -216,6 +216,12 @@ TEST(TpetraStencilProblemErrors, ProblemsThatDiffer) {
       [&]() { TpetraStencilProblem(problem, GridParts::slabs(cells, ranks), world()); });
   EXPECT_CONTAINS(text, "error on rank " + std::to_string(ranks - 1) + ": it has 4 x 4 x 5 cells");
   EXPECT_CONTAINS(text, "but rank 0 has 4 x 4 x 4 cells");
+  const Cells same = {4, 4, 4};
+  const double value = world()->getRank() == ranks - 1 ? 2.5 : 2;
+  const StencilProblem other_value(same, Stencil::seven_point(), 1, {Boundary::constant(0, value), {}, {}});
+  const auto text_of_values = text_on_all_ranks<std::runtime_error>(
+      [&]() { TpetraStencilProblem(other_value, GridParts::slabs(same, ranks), world()); });
+  EXPECT_CONTAINS(text_of_values, "(0, 2.5)");
 }
 
 TEST(TpetraStencilProblemErrors, WrongOptions) {
@@ -227,6 +233,11 @@ TEST(TpetraStencilProblemErrors, WrongOptions) {
   auto text = text_on_all_ranks<std::runtime_error>([&]() { distributed.make_operator(options); });
   EXPECT_CONTAINS(text,
                   "make_operator: error on rank 0: options.format is \"ell\"; it must be empty or \"cds\"");
+  options.format = "";
+  options.split = Filigree::TpetraSplit::never;
+  text = text_on_all_ranks<std::runtime_error>([&]() { distributed.make_operator(options); });
+  EXPECT_CONTAINS(text, "options.split is never, but the owned columns are a CDS matrix of their own");
+  options.split = Filigree::TpetraSplit::if_faster;
   if (world()->getSize() == 1) return;
   options.format = world()->getRank() == 0 ? "" : "cds";
   text = text_on_all_ranks<std::runtime_error>([&]() { distributed.make_operator(options); });

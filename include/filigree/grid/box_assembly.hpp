@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "filigree/core/allocate_view.hpp"
 #include "filigree/core/binary_search.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -43,8 +44,9 @@ struct GridParts {
   }
 
   /// The cuts with the fewest cells beside them, so that a stencil couples as few cells of different parts as
-  /// possible. Cuts that leave parts without cells are taken only if there are no others. Its time is
-  /// proportional to the square of the number of divisors of `parts`, and to `parts`.
+  /// possible. Cuts that leave parts without cells are taken only if there are no others. It does not know of
+  /// BoundaryRule::wrap, which couples the first and the last part along an axis, too. It tries at most a few times
+  /// `parts` numbers.
   /// @throws std::invalid_argument if parts or a number of cells is below 1
   static GridParts blocks(const std::array<std::int64_t, 3>& cells, int parts) {
     check("blocks", cells, parts);
@@ -81,8 +83,8 @@ struct GridParts {
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const std::int64_t at = part % counts[axis];
       part /= counts[axis];
-      result.begin[axis] = cells[axis] * at / counts[axis];
-      result.end[axis] = cells[axis] * (at + 1) / counts[axis];
+      result.begin[axis] = first_cell(cells[axis], at, counts[axis]);
+      result.end[axis] = first_cell(cells[axis], at + 1, counts[axis]);
     }
     return result;
   }
@@ -110,6 +112,11 @@ struct GridParts {
   }
 
  private:
+  /// n*i/p rounded down, without an overflow.
+  static std::int64_t first_cell(std::int64_t n, std::int64_t i, std::int64_t p) {
+    return n / p * i + n % p * i / p;
+  }
+
   static void check(const char* function, const std::array<std::int64_t, 3>& cells, int parts) {
     if (parts < 1 || cells[0] < 1 || cells[1] < 1 || cells[2] < 1)
       Impl::fail<std::invalid_argument>("Filigree::GridParts::", function, ": ", parts, " parts of ",

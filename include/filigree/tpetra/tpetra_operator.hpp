@@ -7,37 +7,12 @@
 #include <Tpetra_Operator.hpp>
 
 #include <algorithm>
-#include <set>
 #include <vector>
 
-#include "filigree/tpetra/collective.hpp"
 #include "filigree/tpetra/split_columns.hpp"
-#include "filigree/tune/optimize.hpp"
+#include "filigree/tpetra/tpetra_options.hpp"
 
 namespace Filigree {
-
-/// Whether the ranks multiply their owned and their remote columns one after the other. All ranks do the same,
-/// because one that waits for the exchange at once would wait for the products of the others (see
-/// docs/performance.md, "Splitting the columns").
-enum class TpetraSplit {
-  if_faster,  ///< if few rows have remote columns, or if it is predicted to be faster
-  always,     ///< so that the product of the owned columns overlaps with the exchange
-  never       ///< all columns in one format, after the exchange
-};
-
-/// Options of TpetraOperator. All ranks must give the same.
-struct TpetraOptions {
-  /// The format of the owned columns, or of all columns of a rank that does not split them: a name of a
-  /// variant, as filigree_spmv prints it, such as "cds" or "sell". If it is empty, optimize() picks a format
-  /// on each rank.
-  std::string format;
-  /// The same for the remote columns.
-  std::string remote_format;
-  /// if_faster always splits if one of the formats is named.
-  TpetraSplit split = TpetraSplit::if_faster;
-  /// The options of optimize(). If a format is named, its limits and block size hold for that format.
-  OptimizeOptions optimize;
-};
 
 /// The seconds of a product and of its steps, each the median of several, on the slowest rank of each.
 struct TpetraProductTimes {
@@ -47,41 +22,12 @@ struct TpetraProductTimes {
   double remote = 0;    ///< of the remote columns
 
   /// The part of the exchange that the product of the owned columns hides: what all steps take one after the
-  /// other, less what the whole product takes. Noise can make it negative.
+  /// other, less what the whole product takes. It is only useful if the exchange is a large part of the product.
+  /// Otherwise the difference is smaller than the noise of the other steps, and may be negative.
   double overlapped() const { return owned + exchange + remote - apply; }
 };
 
 namespace Impl {
-
-/// The matrix in the named variant, or in the one that optimize() picks if the name is empty. Throws the
-/// exceptions of optimize(), std::invalid_argument if there is no such variant, and std::length_error if the
-/// options refuse it.
-template <class ExecutionSpace, class Crs>
-converted_t<AnyMatrix, Crs> optimize_to(const ExecutionSpace& exec, const Crs& crs, const std::string& name,
-                                        const OptimizeOptions& options) {
-  if (name.empty()) return optimize(exec, crs, options);
-  check_initialized("Filigree::TpetraOperator");
-  const LabelScope scope(options.label);
-  Selection selection = predict_all(exec, crs, options);
-  std::vector<FormatPrediction> named;
-  std::set<std::string> names;
-  for (const FormatPrediction& one : selection.formats) {
-    names.insert(one.name);
-    if (one.name == name) named.push_back(one);
-  }
-  std::string known;
-  for (const std::string& one : names)
-    known += (known.empty() ? "" : ", ") + one;
-  if (named.empty())
-    fail<std::invalid_argument>("there is no format \"", name, "\"; the formats are ", known, ".");
-  selection.formats = std::move(named);
-  const auto matrix = convert_to_best(exec, crs, options, selection);
-  if (!matrix)
-    fail<std::length_error>("the format ", name, " is refused: ", selection.formats.front().refusal);
-  auto result = matrix->with_selection(std::move(selection));
-  set_label(result, options.label);
-  return result;
-}
 
 /// The number of elements of this rank. Tpetra renamed the function.
 template <class Map>
@@ -91,38 +37,6 @@ auto local_size(const Map& map, int) -> decltype(map.getLocalNumElements()) {
 template <class Map>
 auto local_size(const Map& map, long) -> decltype(map.getNodeNumElements()) {
   return map.getNodeNumElements();
-}
-
-/// Sends return at once. By default Tpetra's may wait until the receiver calls MPI, and then a product begins
-/// only after that of a neighbour (see docs/performance.md, "Sends that return at once").
-inline Teuchos::RCP<Teuchos::ParameterList> exchange_parameters() {
-  const auto parameters = Teuchos::parameterList();
-  parameters->set("Send type", "Isend");
-  return parameters;
-}
-
-/// All options in one line, to compare those of the ranks.
-inline std::string options_text(const TpetraOptions& options) {
-  const OptimizeOptions& one = options.optimize;
-  std::ostringstream text;
-  text << "format \"" << options.format << "\", remote_format \"" << options.remote_format << "\", split "
-       << static_cast<int>(options.split) << ", products " << one.products << ", block_size "
-       << one.block_size << ", time_best " << one.time_best << ", most_bytes " << one.most_bytes
-       << ", max_storage_ratio " << one.max_storage_ratio << ", check_input " << one.check_input;
-  return text.str();
-}
-
-/// All ranks throw std::runtime_error if their options differ.
-inline void check_same_options(const Teuchos::Comm<int>& comm, const char* function,
-                               const TpetraOptions& options) {
-  const std::string own_options = options_text(options);
-  std::string options_of_root = own_options;
-  broadcast_text(comm, 0, options_of_root);
-  on_all_ranks(comm, function, [&]() {
-    if (own_options != options_of_root)
-      fail<std::invalid_argument>("the options are ", own_options, ", but on rank 0 ", options_of_root,
-                                  "; give the same options on all ranks.");
-  });
 }
 
 }  // namespace Impl
@@ -142,8 +56,8 @@ inline void check_same_options(const Teuchos::Comm<int>& comm, const char* funct
 /// The operator keeps the matrix for refill(), but shares no memory with it: options.optimize.share_crs has no
 /// effect. New values take effect only by refill().
 ///
-/// All members are collective unless they say otherwise: all ranks must call them in the same order, with
-/// vectors whose maps are the same objects on all ranks or on none. Several apply() of one operator must not
+/// All members are collective unless they say otherwise: all ranks must call them in the same order. If one rank
+/// passes vectors with the map objects of its last call, all ranks must, because other maps are compared. Several apply() of one operator must not
 /// run at the same time. Mode N of one operator gives the same bits each time, unless several ranks have parts
 /// of one row or y is replicated; for the transposed modes see docs/modes.md.
 template <class TpetraCrsMatrix>
@@ -191,13 +105,13 @@ class TpetraOperator
     Impl::on_all_ranks(comm, name, [&]() { convert(options); });
   }
 
-  /// Takes over new values of the matrix, which must be fill-complete and have the same pattern and maps. A
-  /// pattern with as many entries in other places is not noticed. Costs two passes over the rows if there are
-  /// remote columns, memory for a copy of the entries as CRS, and refill() of both parts.
+  /// Takes over new values of the matrix, which must be fill-complete and have the same pattern and maps. Costs
+  /// two passes over the rows if there are remote columns, memory for a copy of the entries as CRS, a comparison
+  /// of the patterns, and refill() of both parts.
   ///
   /// Throws std::runtime_error on all ranks if the matrix is not fill-complete, or has other maps or another
-  /// number of entries on one of the ranks. The operator then keeps the old values. Throws std::logic_error if
-  /// the operator was made by TpetraStencilProblem.
+  /// pattern on one of the ranks, or if there is no memory. The operator then keeps the old values. Throws
+  /// std::logic_error if the operator was made by TpetraStencilProblem.
   void refill() {
     if (m_matrix.is_null())
       throw std::logic_error(
@@ -205,24 +119,27 @@ class TpetraOperator
           "Tpetra::CrsMatrix; call make_operator() again.");
     const bool same_maps =
         m_domain->isSameAs(*m_matrix->getDomainMap()) && m_range->isSameAs(*m_matrix->getRangeMap());
-    Impl::on_all_ranks(*m_matrix->getComm(), "Filigree::TpetraOperator::refill", [&]() {
+    const Teuchos::Comm<int>& comm = *m_matrix->getComm();
+    const char* function = "Filigree::TpetraOperator::refill";
+    const execution_space exec;
+    local_crs_type owned, remote;
+    // All checks and allocations come first, because one rank with an error must not leave new values on others.
+    Impl::on_all_ranks(comm, function, [&]() {
       if (!m_matrix->isFillComplete())
         throw std::invalid_argument("the matrix is not fill-complete; call its fillComplete() first.");
-      const local_crs_type crs = m_matrix->getLocalMatrixDevice();
       if (!same_maps || m_matrix->getColMap() != m_columns)
         throw std::invalid_argument("the maps of the matrix have changed; make a new operator.");
-      if (crs.nnz() != m_owned.nnz() + m_remote.nnz())
-        Impl::fail<std::invalid_argument>("the matrix has ", crs.nnz(), " entries on this rank, but had ",
-                                          m_owned.nnz() + m_remote.nnz(),
-                                          " when the operator was made; make a new operator.");
-      const execution_space exec;
-      const local_crs_type owned = m_is_split ? part(exec, crs, Impl::Columns::owned) : crs;
-      Filigree::refill(exec, m_owned, owned);
-      local_crs_type remote;
-      if (has_remote_part()) {
-        remote = part(exec, crs, Impl::Columns::remote);
-        Filigree::refill(exec, m_remote, remote);
-      }
+      const local_crs_type crs = m_matrix->getLocalMatrixDevice();
+      owned = m_is_split ? part(exec, crs, Impl::Columns::owned) : crs;
+      if (has_remote_part()) remote = part(exec, crs, Impl::Columns::remote);
+      check_pattern(exec, m_owned, owned);
+      check_pattern(exec, m_remote, remote);
+    });
+    Impl::on_all_ranks(comm, function, [&]() {
+      RefillOptions options;
+      options.check_pattern = false;
+      Filigree::refill(exec, m_owned, owned, options);
+      if (has_remote_part()) Filigree::refill(exec, m_remote, remote, options);
       // The kernels read owned and remote, which are freed on return.
       exec.fence();
     });
@@ -285,7 +202,8 @@ class TpetraOperator
   const local_matrix_type& remote() const { return m_remote; }
   /// The rows of this rank that have remote columns, in ascending order. Not collective.
   auto boundary_rows() const { return m_boundary_rows; }
-  /// Brings the elements of x for the remote columns; null if no rank has any. Not collective.
+  /// Brings the elements of x for the remote columns. Null if the columns of each rank are the elements of x
+  /// that it owns, in their order. Not collective.
   Teuchos::RCP<const Tpetra::Import<local_ordinal_type, global_ordinal_type, node_type>> importer() const {
     return m_importer;
   }
@@ -407,6 +325,22 @@ class TpetraOperator
     return places_type(places);
   }
 
+  /// Throws std::invalid_argument if a part of this rank has another pattern than when it was converted.
+  static void check_pattern(const execution_space& exec, const local_matrix_type& A,
+                            const local_crs_type& crs) {
+    if (A.nnz() != crs.nnz())
+      Impl::fail<std::invalid_argument>("a part of the matrix has ", crs.nnz(),
+                                        " entries on this rank, but had ", A.nnz(),
+                                        " when the operator was made; make a new operator.");
+    const auto rows = static_cast<std::int64_t>(crs.numRows());
+    const std::int64_t row =
+        A.visit([&](const auto& matrix) { return Impl::first_different_row(exec, matrix, crs); });
+    if (rows > 0 && row < rows)
+      Impl::fail<std::invalid_argument>("row ", row,
+                                        " of a part of the matrix on this rank has other columns than ",
+                                        "when the operator was made; make a new operator.");
+  }
+
   bool has_remote_part() const { return m_is_split && m_boundary_rows.extent(0) > 0; }
 
   local_crs_type part(const execution_space& exec, const local_crs_type& crs, Impl::Columns columns) const {
@@ -431,18 +365,20 @@ class TpetraOperator
     m_is_split = options.split != TpetraSplit::never;
     if (options.split != TpetraSplit::if_faster) return;
     if (!options.format.empty() || !options.remote_format.empty()) return;
-    // The product of few remote columns takes less time than what the exchange can hide.
+    // With few remote columns a split costs little, and can hide the exchange (see docs/performance.md,
+    // "Splitting the columns").
     if (largest(boundary_rows / std::max(rows, 1.0)) <= 0.125) return;
-    // Seconds on this rank. Without a model the ranks split if at most a third of the rows have remote columns.
-    double split = boundary_rows;
-    double joined = rows / 3;
+    double split = 0;  // seconds on this rank
+    double joined = 0;
+    bool has_model = true;
     Impl::on_all_ranks(comm, name, [&]() {
       const execution_space exec;
       const auto seconds = [](const Selection& selection) {
         return selection.formats.front().prediction.seconds;
       };
       const Selection all = Impl::predict_all(exec, crs, options.optimize);
-      if (!all.has_model) return;
+      has_model = all.has_model;
+      if (!has_model) return;
       // The result of the remote columns is read, and added to elements of y whose list is read. Without a
       // split, the owned elements of x are copied.
       const double added = boundary_rows * (sizeof(local_ordinal_type) + 3 * sizeof(local_scalar));
@@ -452,6 +388,10 @@ class TpetraOperator
               added / all.read_bandwidth;
       joined = seconds(all) + copied / all.read_bandwidth;
     });
+    if (largest(has_model ? 0 : 1) > 0) {
+      m_is_split = largest(boundary_rows / std::max(rows, 1.0)) <= 1.0 / 3;
+      return;
+    }
     const double slowest_split = largest(split);
     m_is_split = slowest_split <= largest(joined);
   }
@@ -563,6 +503,7 @@ class TpetraOperator
   void multiply_rows(const vectors_type& x, vectors_type& y, scalar_type alpha, scalar_type beta) const {
     if (!m_is_split) {
       vectors_type& all = buffer(m_all_vectors, m_columns, x.getNumVectors());
+      wait_for_readers();
       all.doImport(x, *m_full_importer, Tpetra::INSERT);
       multiply_local(Mode::NoTranspose, alpha, m_owned, all, beta, y);
       return;
@@ -570,7 +511,8 @@ class TpetraOperator
     vectors_type* remote = nullptr;
     if (!m_importer.is_null()) {
       remote = &buffer(m_remote_vectors, m_importer->getTargetMap(), x.getNumVectors());
-      boundary_buffer(x.getNumVectors());  // no allocation may fail during the exchange
+      boundary_buffer(x.getNumVectors());  // not during the exchange, because an allocation may fail
+      wait_for_readers();
       remote->beginImport(x, *m_importer, Tpetra::INSERT);
     }
     multiply_local(Mode::NoTranspose, alpha, m_owned, x, beta, y);
@@ -578,6 +520,10 @@ class TpetraOperator
     remote->endImport(x, *m_importer, Tpetra::INSERT);
     add_remote(y, alpha);
   }
+
+  /// MPI may write to the vectors that apply() keeps as soon as an exchange begins. Kernels of the last apply()
+  /// may still read them.
+  static void wait_for_readers() { execution_space().fence(); }
 
   /// Adds the product of the remote columns, with the elements of x in m_remote_vectors.
   void add_remote(vectors_type& y, scalar_type alpha) const {
@@ -606,6 +552,7 @@ class TpetraOperator
     }
     // Each rank gets the elements of x for its rows.
     vectors_type& rows = buffer(m_row_vectors, m_rows, x.getNumVectors());
+    wait_for_readers();
     rows.doImport(x, *m_exporter, Tpetra::INSERT);
     multiply_transposed_rows(rows, y, mode, alpha, beta);
   }

@@ -5,7 +5,11 @@
 
 #include <Tpetra_Vector.hpp>
 
+#include <algorithm>
+#include <limits>
 #include <numeric>
+#include <sstream>
+#include <vector>
 
 #include "filigree/grid/box_assembly.hpp"
 #include "filigree/grid/stencil_problem.hpp"
@@ -38,7 +42,7 @@ class TpetraStencilProblem {
       Tpetra::Vector<typename TpetraCrsMatrix::scalar_type, typename TpetraCrsMatrix::local_ordinal_type,
                      typename TpetraCrsMatrix::global_ordinal_type, typename TpetraCrsMatrix::node_type>;
 
-  /// @param problem  the grid. All ranks must give the same
+  /// @param problem  the grid. All ranks must give the same, with the same coefficients
   /// @param parts    the boxes of the ranks, for example GridParts::blocks(). Boxes may have no cells
   /// @param comm     its ranks get the boxes in the order of their numbers
   ///
@@ -97,10 +101,13 @@ class TpetraStencilProblem {
 
   /// The products with the matrix. The owned columns are assembled directly as CDS with block size dof, the
   /// remote columns are converted as in TpetraOperator. No CRS matrix of all entries is made, and the result
-  /// has no refill(): after new coefficients call this function again.
+  /// has no refill(): after new coefficients call this function again. If most cells of a rank have neighbours on
+  /// other ranks, a TpetraOperator of matrix() can be faster (TpetraSplit).
   ///
-  /// All ranks throw std::runtime_error if options.format is neither empty nor "cds", if the options differ,
-  /// if the remote columns are refused, or if there is no memory.
+  /// options.remote_format and options.optimize hold for the remote columns only.
+  ///
+  /// All ranks throw std::runtime_error if options.format is neither empty nor "cds", if options.split is never,
+  /// if the options differ, if the remote columns are refused, or if there is no memory.
   Teuchos::RCP<operator_type> make_operator(const TpetraOptions& options = {}) const {
     using owned_type = typename operator_type::local_matrix_type;
     using Cds = converted_t<CdsMatrix, local_crs_type>;
@@ -112,6 +119,11 @@ class TpetraStencilProblem {
         Impl::fail<std::invalid_argument>("options.format is \"", options.format,
                                           "\"; it must be empty or \"cds\". For other formats make a "
                                           "TpetraOperator of matrix().");
+      if (options.split == TpetraSplit::never)
+        throw std::invalid_argument(
+            "options.split is never, but the owned columns are a CDS matrix of their own; make a "
+            "TpetraOperator "
+            "of matrix() instead.");
       const execution_space exec;
       const LabelScope scope(options.optimize.label);
       part_type part = m_part;
@@ -181,15 +193,17 @@ class TpetraStencilProblem {
     return {exec, m_pattern, m_coefficients, part};
   }
 
-  /// All that must be the same on all ranks, to compare it.
+  /// What must be the same on all ranks, to compare it. The coefficients cannot be compared.
   std::string text_of(const GridParts& parts) const {
     std::ostringstream text;
+    text.precision(17);
     const Impl::StencilGrid& grid = m_pattern.grid;
     text << grid.cells[0] << " x " << grid.cells[1] << " x " << grid.cells[2] << " cells with "
          << m_pattern.dof << " unknowns, " << parts.counts[0] << " x " << parts.counts[1] << " x "
          << parts.counts[2] << " parts, the rules";
-    for (const BoundaryRule rule : grid.rules)
-      text << ' ' << static_cast<int>(rule);
+    for (int axis = 0; axis < 3; ++axis)
+      text << ' ' << static_cast<int>(grid.rules[axis]) << " (" << grid.low[axis] << ", " << grid.high[axis]
+           << ')';
     text << " and " << m_pattern.points.size() << " points:";
     for (const auto& point : m_pattern.points)
       text << " (" << point[0] << ", " << point[1] << ", " << point[2] << ')';

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "filigree/core/require_cxx17.hpp"
+
+#include <Teuchos_ParameterList.hpp>
+
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "filigree/tpetra/collective.hpp"
+#include "filigree/tune/optimize.hpp"
+
+namespace Filigree {
+
+/// Whether the ranks multiply their owned and their remote columns one after the other. All ranks do the same,
+/// because one that waits for the exchange at once would wait for the products of the others (see
+/// docs/performance.md, "Splitting the columns").
+enum class TpetraSplit {
+  if_faster,  ///< if few rows have remote columns, or if it is predicted to be faster
+  always,     ///< so that the product of the owned columns overlaps with the exchange
+  never       ///< all columns in one format, after the exchange
+};
+
+/// Options of TpetraOperator. All ranks must give the same.
+struct TpetraOptions {
+  /// The format of the owned columns, or of all columns of a rank that does not split them: a name of a
+  /// variant, as filigree_spmv prints it, such as "cds" or "sell". If it is empty, optimize() picks a format
+  /// on each rank.
+  std::string format;
+  /// The same for the remote columns.
+  std::string remote_format;
+  /// if_faster always splits if one of the formats is named.
+  TpetraSplit split = TpetraSplit::if_faster;
+  /// The options of optimize(). If a format is named, its limits and block size hold for that format.
+  OptimizeOptions optimize;
+};
+
+namespace Impl {
+
+/// The matrix in the named variant, or in the one that optimize() picks if the name is empty. Throws the
+/// exceptions of optimize(), std::invalid_argument if there is no such variant, and std::length_error if the
+/// options refuse it.
+template <class ExecutionSpace, class Crs>
+converted_t<AnyMatrix, Crs> optimize_to(const ExecutionSpace& exec, const Crs& crs, const std::string& name,
+                                        const OptimizeOptions& options) {
+  if (name.empty()) return optimize(exec, crs, options);
+  check_initialized("Filigree::TpetraOperator");
+  const LabelScope scope(options.label);
+  Selection selection = predict_all(exec, crs, options);
+  std::vector<FormatPrediction> named;
+  std::set<std::string> names;
+  for (const FormatPrediction& one : selection.formats) {
+    names.insert(one.name);
+    if (one.name == name) named.push_back(one);
+  }
+  std::string known;
+  for (const std::string& one : names)
+    known += (known.empty() ? "" : ", ") + one;
+  if (named.empty())
+    fail<std::invalid_argument>("there is no format \"", name, "\"; the formats are ", known, ".");
+  selection.formats = std::move(named);
+  const auto matrix = convert_to_best(exec, crs, options, selection);
+  if (!matrix)
+    fail<std::length_error>("the format ", name, " is refused: ", selection.formats.front().refusal);
+  auto result = matrix->with_selection(std::move(selection));
+  set_label(result, options.label);
+  return result;
+}
+
+/// Sends return at once. A blocking send, Tpetra's default, can end only when the receiver calls MPI, which one
+/// that already multiplies does not do (see docs/performance.md, "Sends that return at once").
+inline Teuchos::RCP<Teuchos::ParameterList> exchange_parameters() {
+  const auto parameters = Teuchos::parameterList();
+  parameters->set("Send type", "Isend");
+  return parameters;
+}
+
+/// All options in one line, to compare those of the ranks.
+inline std::string options_text(const TpetraOptions& options) {
+  const OptimizeOptions& one = options.optimize;
+  std::ostringstream text;
+  text << "format \"" << options.format << "\", remote_format \"" << options.remote_format << "\", split "
+       << static_cast<int>(options.split) << ", products " << one.products << ", block_size "
+       << one.block_size << ", time_best " << one.time_best << ", most_bytes " << one.most_bytes
+       << ", max_storage_ratio " << one.max_storage_ratio << ", check_input " << one.check_input;
+  return text.str();
+}
+
+/// All ranks throw std::runtime_error if their options differ.
+inline void check_same_options(const Teuchos::Comm<int>& comm, const char* function,
+                               const TpetraOptions& options) {
+  const std::string own_options = options_text(options);
+  std::string options_of_root = own_options;
+  broadcast_text(comm, 0, options_of_root);
+  on_all_ranks(comm, function, [&]() {
+    if (own_options != options_of_root)
+      fail<std::invalid_argument>("the options are ", own_options, ", but on rank 0 ", options_of_root,
+                                  "; give the same options on all ranks.");
+  });
+}
+
+}  // namespace Impl
+
+}  // namespace Filigree
