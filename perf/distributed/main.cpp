@@ -46,7 +46,7 @@ struct Cut {
 class Product {
  public:
   Product(Session& session, const Comm& comm, const Options& options, std::string problem,
-          Teuchos::RCP<const Matrix> matrix)
+          const Teuchos::RCP<const Matrix>& matrix)
       : m_session(session),
         m_comm(comm),
         m_options(options),

@@ -35,7 +35,7 @@ inline DistributedLoad load_of(const std::array<std::int64_t, 3>& cells, const F
   for (int axis = 0; axis < 3; ++axis) {
     const int neighbours = (box.begin[axis] > 0) + (box.end[axis] < cells[static_cast<std::size_t>(axis)]);
     load.messages += neighbours;
-    faces += neighbours * static_cast<double>(box.cells() / box.extent(axis));
+    faces += neighbours * (static_cast<double>(box.cells()) / static_cast<double>(box.extent(axis)));
     inner *= static_cast<double>(std::max<std::int64_t>(0, box.extent(axis) - neighbours));
   }
   // Along an axis with one cell a stencil has no neighbours within the box.

@@ -68,7 +68,8 @@ void check_problem(const StencilProblem<Coefficients>& problem, const Cells& cel
   }
 
   const auto op = distributed.make_operator();
-  EXPECT_EQ(op->owned().selection().picked, "cds");
+  EXPECT_EQ(op->owned().selection().pick().name, "cds");
+  EXPECT_CONTAINS(op->owned().explain(), "cds");
   EXPECT_EQ(op->owned().nnz() + op->remote().nnz(), crs.nnz());
   for (const auto mode : {Teuchos::NO_TRANS, Teuchos::TRANS}) {
     Vectors x(distributed.map(), 2), y(distributed.map(), 2), by_tpetra(distributed.map(), 2);
@@ -76,7 +77,7 @@ void check_problem(const StencilProblem<Coefficients>& problem, const Cells& cel
       for (const std::size_t column : {0, 1}) {
         const auto element = x.getMap()->getGlobalElement(static_cast<int>(i));
         x.replaceLocalValue(static_cast<int>(i), column,
-                            std::sin(static_cast<double>(element) + 3.0 * column));
+                            std::sin(static_cast<double>(element) + 3.0 * static_cast<double>(column)));
       }
     y.putScalar(2);
     by_tpetra.putScalar(2);

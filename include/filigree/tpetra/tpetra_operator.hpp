@@ -229,7 +229,7 @@ class TpetraOperator
         if (i > 0) seconds.push_back(slowest);
       }
       if (seconds.empty()) return 0.0;
-      std::nth_element(seconds.begin(), seconds.begin() + seconds.size() / 2, seconds.end());
+      std::sort(seconds.begin(), seconds.end());
       return seconds[seconds.size() / 2];
     };
     TpetraProductTimes result;

@@ -53,7 +53,7 @@ class TpetraStencilProblem {
   /// lowest such rank: the number of parts is not that of the ranks, the problems or parts differ, the index
   /// types of TpetraCrsMatrix cannot count the rows or columns, or there is no memory.
   TpetraStencilProblem(const StencilProblem<Coefficients>& problem, const GridParts& parts,
-                       Teuchos::RCP<const Teuchos::Comm<int>> comm)
+                       const Teuchos::RCP<const Teuchos::Comm<int>>& comm)
       : m_pattern(problem.m_pattern),
         m_coefficients(problem.m_coefficients),
         m_comm(comm),
@@ -122,8 +122,7 @@ class TpetraStencilProblem {
       if (options.split == TpetraSplit::never)
         throw std::invalid_argument(
             "options.split is never, but the owned columns are a CDS matrix of their own; make a "
-            "TpetraOperator "
-            "of matrix() instead.");
+            "TpetraOperator of matrix() instead.");
       const execution_space exec;
       const LabelScope scope(options.optimize.label);
       part_type part = m_part;
