@@ -97,11 +97,13 @@ bool multiply_file(const Comm& comm, const std::string& path) {
   matrix->apply(*x, by_tpetra);
   const double largest = by_tpetra.getVector(0)->normInf();
   const double relative = difference(y, by_tpetra) / (largest > 0 ? largest : 1);
-  const bool has_remote = A.remote().nnz() > 0;
-  std::printf("rank %d: %d rows, %lld owned entries as %s, %lld remote entries as %s\n", comm->getRank(),
-              A.owned().numRows(), static_cast<long long>(A.owned().nnz()),
-              A.owned().selection().picked.c_str(), static_cast<long long>(A.remote().nnz()),
-              has_remote ? A.remote().selection().picked.c_str() : "nothing");
+  std::printf("rank %d: %d rows, %lld entries in %s columns as %s", comm->getRank(), A.owned().numRows(),
+              static_cast<long long>(A.owned().nnz()), A.is_split() ? "owned" : "all",
+              A.owned().selection().picked.c_str());
+  if (A.remote().nnz() > 0)
+    std::printf(", %lld in remote columns as %s", static_cast<long long>(A.remote().nnz()),
+                A.remote().selection().picked.c_str());
+  std::printf("\n");
   if (comm->getRank() == 0)
     std::printf("largest difference from Tpetra's product: %.1e of its largest element\n", relative);
   print_times(comm, A, 2);

@@ -56,8 +56,9 @@ auto local_size(const Map& map, long) -> decltype(map.getNodeNumElements()) {
 /// The operator keeps the matrix for refill(), but shares no memory with it: options.optimize.share_crs has no
 /// effect. New values take effect only by refill().
 ///
-/// All members are collective unless they say otherwise: all ranks must call them in the same order. If one rank
-/// passes vectors with the map objects of its last call, all ranks must, because other maps are compared. Several apply() of one operator must not
+/// All members are collective unless they say otherwise: all ranks must call them in the same order. apply()
+/// compares the maps of x and y on all ranks together, unless they are the objects of its last call. So if one
+/// rank makes a new map for its vectors, all ranks must. Several apply() of one operator must not
 /// run at the same time. Mode N of one operator gives the same bits each time, unless several ranks have parts
 /// of one row or y is replicated; for the transposed modes see docs/modes.md.
 template <class TpetraCrsMatrix>
