@@ -5,7 +5,7 @@
 #include <filigree/grid/stencil_problem.hpp>
 #include <set>
 
-#include "../support/errors.hpp"
+#include "../support/all_parts.hpp"
 
 namespace FiligreeTest {
 namespace {
@@ -29,15 +29,6 @@ std::int64_t cut_faces(const Cells& cells, const GridParts& parts) {
             ++faces;
       }
   return faces;
-}
-
-std::vector<GridParts> all_parts(int count) {
-  std::vector<GridParts> result;
-  for (int x = 1; x <= count; ++x)
-    for (int y = 1; y <= count; ++y)
-      for (int z = 1; z <= count; ++z)
-        if (x * y * z == count) result.push_back({{x, y, z}});
-  return result;
 }
 
 TEST(GridParts, EachCellBelongsToTheBoxThatHasIt) {

@@ -8,6 +8,7 @@
 #include <filigree/tpetra/tpetra_stencil_problem.hpp>
 #include <map>
 
+#include "../support/all_parts.hpp"
 #include "errors.hpp"
 
 namespace {
@@ -92,19 +93,8 @@ void check_problem(const StencilProblem<Coefficients>& problem, const Cells& cel
   }
 }
 
-/// All ways to cut a grid into one part per rank.
-std::vector<GridParts> all_parts() {
-  const int ranks = world()->getSize();
-  std::vector<GridParts> result;
-  for (int x = 1; x <= ranks; ++x)
-    for (int y = 1; y <= ranks; ++y)
-      for (int z = 1; z <= ranks; ++z)
-        if (x * y * z == ranks) result.push_back({{x, y, z}});
-  return result;
-}
-
 TEST(TpetraStencilProblem, EqualsTheWholeGrid) {
-  for (const GridParts& parts : all_parts())
+  for (const GridParts& parts : FiligreeTest::all_parts(world()->getSize()))
     for (const int dof : {1, 3}) {
       const Cells cells = {7, 5, 6};
       for (const Stencil& stencil : {Stencil::seven_point(), Stencil::twenty_seven_point()}) {
@@ -121,7 +111,7 @@ TEST(TpetraStencilProblem, EachRuleAtEachBoundary) {
   Stencil stencil = Stencil::seven_point();
   stencil.points.push_back({2, -1, 0});
   stencil.points.push_back({-1, 2, 3});
-  for (const GridParts& parts : all_parts())
+  for (const GridParts& parts : FiligreeTest::all_parts(world()->getSize()))
     for (const Boundary& x : rules)
       for (const Boundary& z : rules) {
         const Boundaries boundaries = {x, rules[(parts.counts[1] + 1) % 4], z};
@@ -140,7 +130,7 @@ TEST(TpetraStencilProblem, EachRuleAtEachBoundary) {
 TEST(TpetraStencilProblem, RanksWithoutCellsAndFarPoints) {
   Stencil far;  // reaches beyond the next part
   far.points = {{0, 0, 0}, {0, 0, 5}, {0, 0, -3}, {2, 0, 0}};
-  for (const GridParts& parts : all_parts()) {
+  for (const GridParts& parts : FiligreeTest::all_parts(world()->getSize())) {
     for (const Cells& cells : {Cells{3, 1, 1}, Cells{1, 1, 1}, Cells{2, 2, 1}, Cells{1, 3, 2}})
       check_problem(StencilProblem(cells, Stencil::seven_point(), 2, RandomCoefficients{7, 2}), cells, parts);
     const Cells cells = {3, 2, 8};
@@ -153,7 +143,7 @@ TEST(TpetraStencilProblem, CellsWithoutNeighbours) {
   alone.points = {{0, 0, 0}};
   const Cells cells = {4, 4, 4};
   const StencilProblem problem(cells, alone, 2, RandomCoefficients{1, 2});
-  for (const GridParts& parts : all_parts())
+  for (const GridParts& parts : FiligreeTest::all_parts(world()->getSize()))
     check_problem(problem, cells, parts);
 }
 

@@ -74,18 +74,19 @@ struct RemoteNeighbours {
   using value_type = std::int64_t;
 
   Assembly assembly;
-  StencilGrid grid;
   CellBox box;
   Ordinal* cells = nullptr;            ///< null: only count
   std::int64_t* neighbours = nullptr;  ///< null: only count
 
   KOKKOS_INLINE_FUNCTION std::int64_t count_of(std::int64_t in_box, std::int64_t first) const {
     std::int64_t found = 0;
-    assembly.for_each_neighbour(grid.number_of(box, in_box), [&](std::int64_t neighbour, const auto&) {
-      if (grid.number_in(box, neighbour) >= 0) return;
-      if (neighbours != nullptr && first >= 0) neighbours[first + found] = neighbour;
-      ++found;
-    });
+    assembly.for_each_neighbour(assembly.grid.number_of(box, in_box),
+                                [&](std::int64_t neighbour, const auto&) {
+                                  if (assembly.grid.number_in(box, neighbour) >= 0) return;
+                                  if (neighbours != nullptr && first >= 0)
+                                    neighbours[first + found] = neighbour;
+                                  ++found;
+                                });
     return found;
   }
   KOKKOS_INLINE_FUNCTION void operator()(Cells, const std::int64_t in_box, std::int64_t& count,
@@ -130,7 +131,7 @@ BoxBoundary<Ordinal, Device> box_boundary(const ExecutionSpace& exec, const Asse
   using list_type = typename Boundary::list_type;
   using Work = RemoteNeighbours<Assembly, Ordinal>;
   using cells_type = Kokkos::View<std::int64_t*, Device>;
-  Work find{assembly, assembly.grid, box};
+  Work find{assembly, box};
   const auto scan = [&](const char* what, auto tag) {
     std::int64_t count = 0;
     Kokkos::parallel_scan(label(what, "grid"), row_range<decltype(tag)>(exec, box.cells()), find, count);

@@ -44,9 +44,8 @@ struct GridParts {
   }
 
   /// The cuts with the fewest cells beside them, so that a stencil couples as few cells of different parts as
-  /// possible. Cuts that leave parts without cells are taken only if there are no others. It does not know of
-  /// BoundaryRule::wrap, which couples the first and the last part along an axis, too. It tries at most a few times
-  /// `parts` numbers.
+  /// possible. Cuts that leave parts without cells are taken only if there are no others. It counts no cells
+  /// that BoundaryRule::wrap couples. Its time is at most proportional to `parts` times its number of divisors.
   /// @throws std::invalid_argument if parts or a number of cells is below 1
   static GridParts blocks(const std::array<std::int64_t, 3>& cells, int parts) {
     check("blocks", cells, parts);

@@ -49,7 +49,7 @@ struct StencilAssembly {
   std::int64_t cds_rows = 0;
   Scalar* cds_values = nullptr;
   Ordinal* cds_offsets = nullptr;
-  // Set by StencilProblem::right_hand_side().
+  // Set by assemble_right_hand_side().
   Scalar* right_hand_side = nullptr;
 
   /// Copies the points to the device and fences exec.

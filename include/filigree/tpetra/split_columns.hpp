@@ -50,7 +50,8 @@ struct BoundaryRows {
 /// Which columns a part of a matrix has.
 enum class Columns { owned, remote };
 
-/// Fills a part of a matrix. The part of the remote columns has the rows of `rows`, the other one has all rows.
+/// Fills a part of a matrix. The part of the remote columns has the rows of `rows`, the other one has all
+/// rows.
 template <class Crs, class Places, class Rows>
 struct PartOfColumns {
   struct Count {};
@@ -141,22 +142,24 @@ struct RowsOfVectors {
   }
 };
 
+template <class Tag, class ExecutionSpace, class Work>
+void run_on_rows(const ExecutionSpace& exec, const char* what, const Work& work) {
+  Kokkos::parallel_for(label(what, "tpetra"),
+                       row_range<Tag>(exec, static_cast<std::int64_t>(work.rows.extent(0))), work);
+}
+
 /// to(i, c) = from(rows(i), c)
 template <class ExecutionSpace, class Rows, class From, class To>
 void gather_rows(const ExecutionSpace& exec, const Rows& rows, const From& from, const To& to) {
   using Work = RowsOfVectors<Rows, From, To>;
-  Kokkos::parallel_for(label("gather_rows", "tpetra"),
-                       row_range<typename Work::Gather>(exec, static_cast<std::int64_t>(rows.extent(0))),
-                       Work{rows, from, to});
+  run_on_rows<typename Work::Gather>(exec, "gather_rows", Work{rows, from, to});
 }
 
 /// to(rows(i), c) += from(i, c)
 template <class ExecutionSpace, class Rows, class From, class To>
 void add_to_rows(const ExecutionSpace& exec, const Rows& rows, const From& from, const To& to) {
   using Work = RowsOfVectors<Rows, From, To>;
-  Kokkos::parallel_for(label("add_to_rows", "tpetra"),
-                       row_range<typename Work::Add>(exec, static_cast<std::int64_t>(rows.extent(0))),
-                       Work{rows, from, to});
+  run_on_rows<typename Work::Add>(exec, "add_to_rows", Work{rows, from, to});
 }
 
 }  // namespace Filigree::Impl

@@ -22,8 +22,8 @@ struct TpetraProductTimes {
   double remote = 0;    ///< of the remote columns
 
   /// The part of the exchange that the product of the owned columns hides: what all steps take one after the
-  /// other, less what the whole product takes. It is only useful if the exchange is a large part of the product.
-  /// Otherwise the difference is smaller than the noise of the other steps, and may be negative.
+  /// other, less what the whole product takes. It is only useful if the exchange is a large part of the
+  /// product. Otherwise it is smaller than the noise of the other steps, and may be negative.
   double overlapped() const { return owned + exchange + remote - apply; }
 };
 
@@ -50,17 +50,17 @@ auto local_size(const Map& map, long) -> decltype(map.getNodeNumElements()) {
 /// split by their columns: the rank owns the elements of x for the owned columns, and receives those for the
 /// remote columns from other ranks. Each part is converted to a format. apply() starts the exchange,
 /// multiplies the owned columns, waits for the exchange, and adds the remote columns. Rows without remote
-/// columns are then not touched again. If most rows have remote columns, that takes longer than to wait for the
-/// exchange and to multiply all columns at once, which the ranks then do instead (TpetraSplit).
+/// columns are then not touched again. If many rows have remote columns, that takes longer than to wait for
+/// the exchange and to multiply all columns at once, which the ranks then do instead (TpetraSplit).
 ///
 /// The operator keeps the matrix for refill(), but shares no memory with it: options.optimize.share_crs has no
 /// effect. New values take effect only by refill().
 ///
 /// All members are collective unless they say otherwise: all ranks must call them in the same order. apply()
 /// compares the maps of x and y on all ranks together, unless they are the objects of its last call. So if one
-/// rank makes a new map for its vectors, all ranks must. Several apply() of one operator must not
-/// run at the same time. Mode N of one operator gives the same bits each time, unless several ranks have parts
-/// of one row or y is replicated; for the transposed modes see docs/modes.md.
+/// rank makes a new map for its vectors, all ranks must. Several apply() of one operator must not run at the
+/// same time. Mode N of one operator gives the same bits each time, unless several ranks have parts of one row
+/// or y is replicated; for the transposed modes see docs/modes.md.
 template <class TpetraCrsMatrix>
 class TpetraOperator
     : public Tpetra::Operator<
@@ -106,9 +106,9 @@ class TpetraOperator
     Impl::on_all_ranks(comm, name, [&]() { convert(options); });
   }
 
-  /// Takes over new values of the matrix, which must be fill-complete and have the same pattern and maps. Costs
-  /// two passes over the rows if there are remote columns, memory for a copy of the entries as CRS, a comparison
-  /// of the patterns, and refill() of both parts.
+  /// Takes over new values of the matrix, which must be fill-complete and have the same pattern and maps.
+  /// Costs two passes over the rows if there are remote columns, memory for a copy of the entries as CRS, a
+  /// comparison of the patterns, and refill() of both parts.
   ///
   /// Throws std::runtime_error on all ranks if the matrix is not fill-complete, or has other maps or another
   /// pattern on one of the ranks, or if there is no memory. The operator then keeps the old values. Throws
@@ -124,7 +124,7 @@ class TpetraOperator
     const char* function = "Filigree::TpetraOperator::refill";
     const execution_space exec;
     local_crs_type owned, remote;
-    // All checks and allocations come first, because one rank with an error must not leave new values on others.
+    // Checks and allocations come first. If one of them fails on a rank, no rank has new values.
     Impl::on_all_ranks(comm, function, [&]() {
       if (!m_matrix->isFillComplete())
         throw std::invalid_argument("the matrix is not fill-complete; call its fillComplete() first.");
@@ -334,9 +334,10 @@ class TpetraOperator
                                         " entries on this rank, but had ", A.nnz(),
                                         " when the operator was made; make a new operator.");
     const auto rows = static_cast<std::int64_t>(crs.numRows());
+    if (rows == 0) return;
     const std::int64_t row =
         A.visit([&](const auto& matrix) { return Impl::first_different_row(exec, matrix, crs); });
-    if (rows > 0 && row < rows)
+    if (row < rows)
       Impl::fail<std::invalid_argument>("row ", row,
                                         " of a part of the matrix on this rank has other columns than ",
                                         "when the operator was made; make a new operator.");
@@ -522,8 +523,8 @@ class TpetraOperator
     add_remote(y, alpha);
   }
 
-  /// MPI may write to the vectors that apply() keeps as soon as an exchange begins. Kernels of the last apply()
-  /// may still read them.
+  /// Call it before an exchange that writes to vectors that apply() keeps: kernels of the last apply() may
+  /// still read them.
   static void wait_for_readers() { execution_space().fence(); }
 
   /// Adds the product of the remote columns, with the elements of x in m_remote_vectors.

@@ -26,13 +26,12 @@ enum class TpetraSplit {
 
 /// Options of TpetraOperator. All ranks must give the same.
 struct TpetraOptions {
-  /// The format of the owned columns, or of all columns of a rank that does not split them: a name of a
-  /// variant, as filigree_spmv prints it, such as "cds" or "sell". If it is empty, optimize() picks a format
-  /// on each rank.
+  /// The format of the owned columns, or of all columns if they are not split: a name of a variant, as
+  /// filigree_spmv prints it, such as "cds" or "sell". If it is empty, optimize() picks a format on each rank.
   std::string format;
   /// The same for the remote columns.
   std::string remote_format;
-  /// if_faster always splits if one of the formats is named.
+  /// Whether the ranks split their columns. If a format is named, if_faster splits them.
   TpetraSplit split = TpetraSplit::if_faster;
   /// The options of optimize(). If a format is named, its limits and block size hold for that format.
   OptimizeOptions optimize;
@@ -70,8 +69,9 @@ converted_t<AnyMatrix, Crs> optimize_to(const ExecutionSpace& exec, const Crs& c
   return result;
 }
 
-/// Sends return at once. A blocking send, Tpetra's default, can end only when the receiver calls MPI, which one
-/// that already multiplies does not do (see docs/performance.md, "Sends that return at once").
+/// Parameters of an exchange whose sends return at once. A blocking send, Tpetra's default, may wait until the
+/// receiver calls MPI, which it does not do while it multiplies (see docs/performance.md, "Sends that return
+/// at once").
 inline Teuchos::RCP<Teuchos::ParameterList> exchange_parameters() {
   const auto parameters = Teuchos::parameterList();
   parameters->set("Send type", "Isend");

@@ -101,13 +101,13 @@ class TpetraStencilProblem {
 
   /// The products with the matrix. The owned columns are assembled directly as CDS with block size dof, the
   /// remote columns are converted as in TpetraOperator. No CRS matrix of all entries is made, and the result
-  /// has no refill(): after new coefficients call this function again. If most cells of a rank have neighbours on
-  /// other ranks, a TpetraOperator of matrix() can be faster (TpetraSplit).
+  /// has no refill(): after new coefficients call this function again. If most cells of a rank have neighbours
+  /// on other ranks, a TpetraOperator of matrix() can be faster (TpetraSplit).
   ///
   /// options.remote_format and options.optimize hold for the remote columns only.
   ///
-  /// All ranks throw std::runtime_error if options.format is neither empty nor "cds", if options.split is never,
-  /// if the options differ, if the remote columns are refused, or if there is no memory.
+  /// All ranks throw std::runtime_error if options.format is neither empty nor "cds", if options.split is
+  /// never, if the options differ, if the remote columns are refused, or if there is no memory.
   Teuchos::RCP<operator_type> make_operator(const TpetraOptions& options = {}) const {
     using owned_type = typename operator_type::local_matrix_type;
     using Cds = converted_t<CdsMatrix, local_crs_type>;
@@ -124,7 +124,7 @@ class TpetraStencilProblem {
             "options.split is never, but the owned columns are a CDS matrix of their own; make a "
             "TpetraOperator of matrix() instead.");
       const execution_space exec;
-      const LabelScope scope(options.optimize.label);
+      const Impl::LabelScope scope(options.optimize.label);
       part_type part = m_part;
       part.has_remote = false;
       const auto cds =
@@ -176,7 +176,6 @@ class TpetraStencilProblem {
   template <class Part>
   using work_type = Impl::StencilAssembly<execution_space, device_type, local_scalar, local_ordinal,
                                           typename local_crs_type::non_const_size_type, Coefficients, Part>;
-  using LabelScope = Impl::LabelScope;
 
   static constexpr const char* name = "Filigree::TpetraStencilProblem";
 
