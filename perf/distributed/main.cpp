@@ -9,7 +9,6 @@
 #include <cmath>
 #include <filigree/tpetra/read_tpetra_matrix.hpp>
 #include <filigree/tpetra/tpetra_stencil_problem.hpp>
-#include <iomanip>
 #include <iostream>
 
 #include "distributed/calibrate.hpp"
