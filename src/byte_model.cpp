@@ -439,7 +439,10 @@ Prediction ByteModel::predict(const CdsOptions& options) const {
   Work work = row_work(diagonals * m_rows * m_scalar, diagonals * (m_rows / warp_size));
   work.cache_bytes = work.bytes;
   work.longest_wait = diagonals;
-  return predict_kernel(Kernels::diagonals, work, work.bytes, 2);
+  Prediction result = predict_kernel(Kernels::diagonals, work, work.bytes, 2);
+  // Measured, see docs/performance.md, "CDS: block components".
+  if (options.layout == CdsLayout::components) result.seconds *= 1.03;
+  return result;
 }
 
 Prediction ByteModel::predict(const BellOptions& options) const {

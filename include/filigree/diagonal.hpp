@@ -38,7 +38,7 @@ struct DiagonalBlocks {
       const std::int64_t first = i / block_size * block_size;
       for (std::int64_t c = 0; c < block_size && first + c < columns; ++c) {
         const std::int64_t position = layout.position(i, first + c);
-        if (position >= 0) block_row(i)[c] = layout.values()[position];
+        if (position != no_position) block_row(i)[c] = layout.value(position);
       }
     } else {
       const std::int64_t row = layout.matrix_row(i);
@@ -110,7 +110,7 @@ using diagonal_blocks_t = Kokkos::View<typename MatrixTraits<Matrix>::value_type
 /// is 0 if the matrix has no such entry, and the sum of all of them if it has several.
 ///
 /// Allocates the result on exec. One kernel, which may still run on return; it reads the pattern of all rows,
-/// and of a dense format (CDS, DIA, blocked ELL, BSR) only the elements on the diagonal. Every run gives the
+/// and of a dense format (CDS, symmetric CDS, DIA, blocked ELL, BSR) only the elements on the diagonal. Every run gives the
 /// same bits.
 ///
 /// @param exec execution space instance on which the kernel runs

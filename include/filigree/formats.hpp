@@ -39,6 +39,9 @@
 #include "filigree/formats/sell/sell_check.hpp"
 #include "filigree/formats/sell/sell_convert.hpp"
 #include "filigree/formats/sell/sell_spmv.hpp"
+#include "filigree/formats/sym_cds/sym_cds_check.hpp"
+#include "filigree/formats/sym_cds/sym_cds_convert.hpp"
+#include "filigree/formats/sym_cds/sym_cds_spmv.hpp"
 #include "filigree/formats/wrapped_crs/wrapped_crs_check.hpp"
 #include "filigree/formats/wrapped_crs/wrapped_crs_convert.hpp"
 #include "filigree/formats/wrapped_crs/wrapped_crs_spmv.hpp"
@@ -57,14 +60,29 @@ struct Format {
 template <class... Formats>
 struct FormatList {};
 
-/// All formats. spmv, convert, to_crs and refill take each of them.
-using AllFormats = FormatList<Format<CrsMatrix>,
+/// The formats of matrices that need not be symmetric.
+using GeneralFormats = FormatList<Format<CrsMatrix>,
 #if FILIGREE_HAS_BSR
-                              Format<BsrMatrix>,
+                                  Format<BsrMatrix>,
 #endif
-                              Format<WrappedCrsMatrix>, Format<CooMatrix>, Format<EllMatrix>,
-                              Format<SellMatrix>, Format<HybMatrix>, Format<HecMatrix>, Format<JdsMatrix>,
-                              Format<DiaMatrix>, Format<CdsMatrix>, Format<BellMatrix>>;
+                                  Format<WrappedCrsMatrix>, Format<CooMatrix>, Format<EllMatrix>,
+                                  Format<SellMatrix>, Format<HybMatrix>, Format<HecMatrix>, Format<JdsMatrix>,
+                                  Format<DiaMatrix>, Format<CdsMatrix>, Format<BellMatrix>>;
+
+/// The formats of symmetric and Hermitian matrices.
+using SymmetricFormats = FormatList<Format<SymCdsMatrix>>;
+
+namespace Impl {
+template <class... Lists>
+struct JoinedLists;
+template <class... First, class... Second>
+struct JoinedLists<FormatList<First...>, FormatList<Second...>> {
+  using type = FormatList<First..., Second...>;
+};
+}  // namespace Impl
+
+/// All formats. spmv, to_crs, refill and check take each of them.
+using AllFormats = typename Impl::JoinedLists<GeneralFormats, SymmetricFormats>::type;
 
 /// Calls visit(Format<...>{}) for each format of a list, in its order.
 template <class Visit, class... Formats>

@@ -7,7 +7,7 @@
 #include <iostream>
 
 #include "solver/measure_solver.hpp"
-#include "solver/symmetric_grid.hpp"
+#include "support/symmetric_grid.hpp"
 #include "support/named_matrix.hpp"
 
 namespace FiligreePerf {

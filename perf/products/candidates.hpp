@@ -36,6 +36,8 @@ struct Candidate {
 struct Wanted {
   /// Whether a variant is wanted. is_default says that it is the first variant of its format, or a peer.
   std::function<bool(const std::string& name, bool is_default)> wants;
+  /// Whether symmetric formats are candidates too. Their conversions refuse a matrix that is not symmetric.
+  bool symmetric = false;
   /// The most storage that a format may need, in CRS matrices; 0 for the default of the format.
   double max_storage_ratio = 0;
   /// Times conversions and refills.

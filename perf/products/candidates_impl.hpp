@@ -137,7 +137,9 @@ template <class Scalar>
 void for_each_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, const Wanted& wanted,
                         const std::function<void(const Candidate&)>& visit) {
   Filigree::for_each_format(Filigree::AllFormats(), [&](auto format) {
-    const auto variants = Filigree::named_variants<matrix_of<Scalar, decltype(format)>>();
+    using Matrix = matrix_of<Scalar, decltype(format)>;
+    if (Filigree::MatrixTraits<Matrix>::is_symmetric && !wanted.symmetric) return;
+    const auto variants = Filigree::named_variants<Matrix>();
     for (const auto& variant : variants)
       if (wanted.wants(variant.name, variant.name == variants.front().name))
         visit(make_candidate<decltype(format)>(problem, variant.name, variant.options, wanted));

@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "solver/measure_solver.hpp"
-#include "solver/symmetric_grid.hpp"
+#include "support/symmetric_grid.hpp"
 #include "support/named_matrix.hpp"
 
 namespace FiligreePerf {

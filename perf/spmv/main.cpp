@@ -11,6 +11,7 @@
 #include "spmv/options.hpp"
 #include "support/read_bandwidth.hpp"
 #include "support/repeat.hpp"
+#include "support/symmetric_grid.hpp"
 
 namespace FiligreePerf {
 namespace {
@@ -19,11 +20,12 @@ namespace {
 template <class Crs>
 Crs make_matrix(const Options& options) {
   Progress progress("making the matrix " + options.problem());
-  const Crs crs = options.matrix.empty()
-                      ? Filigree::StencilProblem<>(options.grid.cells, options.grid.points(),
-                                                   options.grid.dof, options.grid.boundaries)
-                            .template crs<Crs>()
-                      : Filigree::read_matrix_market<Crs>(options.matrix);
+  const GridOptions& grid = options.grid;
+  const Crs crs = !options.matrix.empty() ? Filigree::read_matrix_market<Crs>(options.matrix)
+                  : options.symmetric
+                      ? symmetric_matrix<Crs>(grid.cells, grid.points(), grid.dof, grid.boundaries)
+                      : Filigree::StencilProblem<>(grid.cells, grid.points(), grid.dof, grid.boundaries)
+                            .template crs<Crs>();
   Kokkos::fence();
   if (options.repeat == 1) return crs;
   const Crs larger = repeated(crs, options.repeat);
@@ -74,6 +76,7 @@ void measure(const Options& options, bool is_console, std::ostream& out) {
   for (const auto& [key, value] : measurement.header().context())
     benchmark::AddCustomContext(key, value);
   Wanted wanted;
+  wanted.symmetric = options.symmetric || !options.formats.empty();
   wanted.wants = [&](const std::string& name, bool is_default) { return options.wants(name, is_default); };
   measurement.register_benchmarks(wanted);
   Console console;

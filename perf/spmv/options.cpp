@@ -27,6 +27,10 @@ void Options::add_to(CLI::App& app) {
       ->type_name("")
       ->check(CLI::IsMember({"float", "double", "complex_float", "complex_double"}))
       ->capture_default_str();
+  app.add_flag(
+      "--symmetric", symmetric,
+      "measures the formats of symmetric matrices too. A grid then has symmetric coefficients. A file\n"
+      "must hold a symmetric matrix");
   app.add_option_function<std::string>(
          "--format", [this](const std::string& names) { parse_formats(names); },
          "all, or names of formats and variants, as in ell,cds,sell_short; the name auto stands for the\n"
@@ -48,7 +52,8 @@ void Options::parse_formats(const std::string& names) {
 }
 
 std::string Options::problem() const {
-  const std::string name = matrix.empty() ? grid.name() : matrix_name(matrix);
+  const std::string name =
+      matrix.empty() ? grid.name() + (symmetric ? "_symmetric" : "") : matrix_name(matrix);
   return repeat > 1 ? name + "_x" + std::to_string(repeat) : name;
 }
 
@@ -57,6 +62,7 @@ std::string Options::problem_flags() const {
       matrix.empty() ? grid.flags() : "--matrix=" + std::filesystem::path(matrix).filename().string();
   if (grid.dof > 1) text += " --dof=" + std::to_string(grid.dof);
   if (repeat > 1) text += " --repeat=" + std::to_string(repeat);
+  if (symmetric) text += " --symmetric";
   if (scalar != "double") text += " --scalar=" + scalar;
   return text;
 }

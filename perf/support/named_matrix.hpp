@@ -38,6 +38,10 @@ struct GridCase {
     return (dimensions == 2 ? "5pt " : "7pt ") + std::to_string(cells) + "^" + std::to_string(dimensions) +
            " b=" + std::to_string(dof);
   }
+  std::array<std::int64_t, 3> cells_of_axes() const { return {cells, cells, dimensions == 3 ? cells : 1}; }
+  Filigree::Stencil stencil() const {
+    return dimensions == 3 ? Filigree::Stencil::seven_point() : Filigree::Stencil::five_point();
+  }
 };
 
 /// The grids that filigree_targets measures in double.
@@ -49,16 +53,14 @@ inline std::vector<GridCase> double_grids() {
 template <class Crs>
 Crs grid_matrix(const GridCase& grid, const Filigree::Stencil& stencil) {
   Progress progress("making the matrix " + grid.name());
-  const std::array<std::int64_t, 3> cells = {grid.cells, grid.cells, grid.dimensions == 3 ? grid.cells : 1};
-  const auto crs = Filigree::StencilProblem<>(cells, stencil, grid.dof).template crs<Crs>();
+  const auto crs = Filigree::StencilProblem<>(grid.cells_of_axes(), stencil, grid.dof).template crs<Crs>();
   Kokkos::fence();
   return crs;
 }
 
 template <class Crs>
 Crs grid_matrix(const GridCase& grid) {
-  return grid_matrix<Crs>(
-      grid, grid.dimensions == 2 ? Filigree::Stencil::five_point() : Filigree::Stencil::seven_point());
+  return grid_matrix<Crs>(grid, grid.stencil());
 }
 
 /// The matrix repeated along the diagonal until it has about `entries` entries. 0 means no repeats.

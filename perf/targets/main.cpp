@@ -12,6 +12,7 @@
 #include "support/command_line.hpp"
 #include "support/named_matrix.hpp"
 #include "support/read_bandwidth.hpp"
+#include "support/symmetric_grid.hpp"
 #include "targets/measurement.hpp"
 #include "targets/targets.hpp"
 
@@ -165,6 +166,24 @@ void all_blocks(Report& report, const Options&, double bandwidth) {
   blocks<float>(report, "float", bandwidth);
 }
 
+// ---- symmetric storage ------------------------------------------------------------------------------------
+
+/// Symmetric CDS on symmetric grids, compared with the best full CDS.
+void symmetric(Report& report, const Options&, double bandwidth) {
+  for (const GridCase& grid : double_grids()) {
+    const std::string name = grid.name() + " double";
+    const Measurement m = measure_problem<double>(
+        report, name + ", symmetric",
+        symmetric_matrix<CrsOf<double>>(grid.cells_of_axes(), grid.stencil(), grid.dof), grid.dof, bandwidth,
+        false, [](const std::string& candidate) {
+          return is_variant_of(candidate, "cds") || candidate == "sym_cds";
+        });
+    const double full = m.best([](const Measured& one) { return is_variant_of(one.name, "cds"); });
+    report.at_least("sym_cds, " + name + ": speed / best full CDS",
+                    grid.dof == 1 || grid.dimensions == 2 ? 1.4 : 1.55, full / m.seconds("sym_cds"));
+  }
+}
+
 // ---- general matrices -------------------------------------------------------------------------------------
 
 using Matrices = std::vector<NamedMatrix<CrsOf<double>>>;
@@ -182,7 +201,8 @@ Matrices with_files(const Options& options, const std::vector<const char*>& name
 
 /// Whether a format or peer suits matrices without dense blocks and with many diagonals.
 bool suits_general(const std::string& name) {
-  return name != "cds" && name != "bsr" && name != "bell" && name != "dia" && name != "cusparse_bsr";
+  return !is_variant_of(name, "cds") && name != "sym_cds" && name != "bsr" && name != "bell" &&
+         name != "dia" && name != "cusparse_bsr";
 }
 
 void regular(Report& report, const Options& options, double bandwidth) {
@@ -333,7 +353,7 @@ void host(Report& report, const Options& options, double) {
 
 std::vector<Section> sections() {
   if (!Filigree::Impl::runs_on_gpu_v<Execution>) return {{"host", host}};
-  return {{"grids", all_grids},     {"blocks", all_blocks}, {"regular", regular},
+  return {{"grids", all_grids},     {"blocks", all_blocks}, {"symmetric", symmetric}, {"regular", regular},
           {"long_rows", long_rows}, {"columns", columns},   {"small", small}};
 }
 

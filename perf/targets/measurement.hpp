@@ -68,6 +68,7 @@ Measurement measure_problem(Report& report, const std::string& name,
   const execution_space exec;
   const CacheFlush<execution_space> flush(exec);
   Wanted wanted;
+  wanted.symmetric = true;
   wanted.time_conversions = time_conversions;
   wanted.wants = [&](const std::string& candidate, bool) { return wants(candidate); };
   for_each_candidate<Scalar>(problem, wanted, [&](const Candidate& candidate) {

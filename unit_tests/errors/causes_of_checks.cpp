@@ -169,6 +169,20 @@ void add_dense(Causes& causes) {
   spoil_cds("check-nonzeros", [](Cds& A) { A = Cds(4, 4, 6, 2, A.values, A.offsets); });
   spoil_cds("check-cds-value", [](Cds& A) { A.values = changed(A.values, 0, 5); });
   spoil_cds("check-ascending", [](Cds& A) { set(A.offsets, {-1, 1, 0}); });
+  SymCdsOptions sym_options;
+  const auto spoil_sym = [&](const char* row, auto change) {
+    causes.push_back({row, [=]() {
+                        HostMatrix<Kokkos::complex<double>> host(3, 3);
+                        host.rows = {{{0, 1.0}, {1, 2.0}}, {{0, 2.0}, {1, 1.0}}, {{2, 1.0}}};
+                        auto A = convert<SymCdsMatrix>(device_crs(host), sym_options);
+                        change(A);
+                        check(A);
+                      }});
+  };
+  spoil_sym("check-hermitian-value",
+            [](auto& A) { Kokkos::deep_copy(Kokkos::subview(A.values, 0), Kokkos::complex<double>(1, 1)); });
+  spoil_sym("check-symmetric-nonzeros",
+            [=](auto& A) { A = std::decay_t<decltype(A)>(3, 4, sym_options, A.values, A.offsets); });
   spoil_bell("check-bell-width", [](Bell& A) { A = Bell(4, 4, 7, 2, -1, A.values, A.block_entries); });
   spoil_bell("check-bell-ascending", [](Bell& A) { set(A.block_entries, {1, 0, 0, 1}); });
   spoil_bell("check-bell-padding", [](Bell& A) { set(A.block_entries, {0, -1, 1, 1}); });

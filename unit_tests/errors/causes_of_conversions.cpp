@@ -144,6 +144,20 @@ void add_formats(Causes& causes) {
   add("convert-kernel",
       convert_with<WrappedCrsMatrix>([](auto& options) { options.kernel = static_cast<CrsKernel>(7); }));
   add("convert-cds-block", convert_with<CdsMatrix>([](auto& options) { options.block_size = 0; }));
+  add("convert-cds-block", convert_with<SymCdsMatrix>([](auto& options) { options.block_size = 0; }));
+  add("convert-cds-layout",
+      convert_with<CdsMatrix>([](auto& options) { options.layout = static_cast<CdsLayout>(7); }));
+  add("convert-symmetry",
+      convert_with<SymCdsMatrix>([](auto& options) { options.symmetry = static_cast<Symmetry>(7); }));
+  add("convert-symmetry-tolerance", convert_with<SymCdsMatrix>([](auto& options) {
+        options.symmetry_tolerance = std::numeric_limits<double>::quiet_NaN();
+      }));
+  add("convert-symmetric-square", []() { convert<SymCdsMatrix>(three_entries(3, 4, {0, 1, 2, 3})); });
+  add("convert-asymmetric", []() { convert<SymCdsMatrix>(three_entries(3, 3, {0, 1, 2, 3}, {0, 2, 1})); });
+  add("convert-asymmetric", []() {
+    const auto A = convert<SymCdsMatrix>(three_entries(3, 3, {0, 1, 2, 3}));
+    refill(A, three_entries(3, 3, {0, 1, 2, 3}, {0, 2, 1}));
+  });
   add("convert-bell-block", convert_with<BellMatrix>([](auto& options) { options.block_size = 9; }));
 #if FILIGREE_HAS_BSR
   add("convert-bsr-block", convert_with<BsrMatrix>([](auto& options) { options.block_size = 2; }));

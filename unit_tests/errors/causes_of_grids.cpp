@@ -45,6 +45,11 @@ Causes causes_of_grids() {
        []() {
          GridParts::blocks({4, 0, 4}, 2);
        }},
+      {"grid-one-sided",
+       []() {
+         StencilProblem<>({4, 4, 1}, Stencil{{{0, 0, 0}, {1, 0, 0}}}, 1)
+             .sym_cds<SymCdsMatrix<double, int, Device, void, int>>();
+       }},
       {"grid-bytes",
        [=]() {
          StencilProblem<>({large, large / 4, 1}, Stencil{{{0, 0, 0}}}, 1)

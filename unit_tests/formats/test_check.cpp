@@ -22,13 +22,14 @@ TYPED_TEST(Check, PassesConvertedMatrices) {
       EXPECT_NO_THROW(Filigree::check(A)) << shape << ", " << variant;
     });
   for (const int b : {2, 3})
-    for_each_variant<TypeParam>(block_banded<double>(36, 24, b), b, [&](const auto& variant, const auto& A) {
-      EXPECT_NO_THROW(Filigree::check(A)) << variant << ", block size " << b;
-    });
+    for_each_variant<TypeParam>(suited<TypeParam>(block_banded<double>(36, 24, b)), b,
+                                [&](const auto& variant, const auto& A) {
+                                  EXPECT_NO_THROW(Filigree::check(A)) << variant << ", block size " << b;
+                                });
 }
 
 TYPED_TEST(Check, WritesNothingAndLaunchesNothingButTheCheckOfCrs) {
-  const auto A = converted<TypeParam>(scattered<double>(20, 20, 4));
+  const auto A = converted<TypeParam>(suited<TypeParam>(scattered<double>(20, 20, 4)));
   const KokkosRecorder recorder;
   Filigree::check(A);
   for (const auto& kernel : recorder.events().kernels)

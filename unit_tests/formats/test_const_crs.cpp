@@ -33,7 +33,7 @@ void for_each_kind(const Plain& crs, const Visit& visit) {
 
 template <class Case>
 class ConstCrs : public testing::Test {};
-TYPED_TEST_SUITE(ConstCrs, AllFormatsOf<double>, CaseName);
+TYPED_TEST_SUITE(ConstCrs, GeneralFormatsOf<double>, CaseName);
 
 TYPED_TEST(ConstCrs, IsConvertedMultipliedAndRefilled) {
   const auto host = scattered<double>(37, 29, 7);

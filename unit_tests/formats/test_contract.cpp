@@ -9,7 +9,7 @@ namespace FiligreeTest {
 template <class Case>
 class Contract : public testing::Test {};
 
-TYPED_TEST_SUITE(Contract, AllFormatsOf<double>, CaseName);
+TYPED_TEST_SUITE(Contract, GeneralFormatsOf<double>, CaseName);
 
 /// The text of the std::invalid_argument that a call throws, or "nothing".
 template <class Call>

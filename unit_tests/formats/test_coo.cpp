@@ -102,7 +102,7 @@ TEST(MakeCoo, RefusesEntriesOutsideOfTheMatrix) {
 
 template <class Case>
 class FromCoo : public testing::Test {};
-TYPED_TEST_SUITE(FromCoo, AllFormatsOf<double>, CaseName);
+TYPED_TEST_SUITE(FromCoo, GeneralFormatsOf<double>, CaseName);
 
 /// Converts a COO matrix to the format of a FormatCase.
 template <class Case>

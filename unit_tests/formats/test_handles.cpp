@@ -56,7 +56,7 @@ void expect_products_with(const Handle& handle, const Matrix& A, const HostMatri
 
 TYPED_TEST(Handles, GiveTheSameProducts) {
   using Matrix = typename TypeParam::Matrix;
-  const auto host = block_banded<double>(48, 36, 3);
+  const auto host = suited<TypeParam>(block_banded<double>(48, 36, 3));
   const auto A = converted<TypeParam>(host, 3);
   CallersHandle<Matrix, Vector> handle;
   expect_products_with<Vector>(handle.get(), A, host);
@@ -65,7 +65,7 @@ TYPED_TEST(Handles, GiveTheSameProducts) {
 }
 
 TYPED_TEST(Handles, ArgumentsAreCheckedToo) {
-  const auto A = converted<TypeParam>(scattered<double>(6, 6, 3));
+  const auto A = converted<TypeParam>(suited<TypeParam>(scattered<double>(6, 6, 3)));
   CallersHandle<typename TypeParam::Matrix, Vector> handle;
   const auto six = device_view<Vector>(HostVectors<double>(6, 1, 77.0));
   const auto five = device_view<Vector>(HostVectors<double>(5, 1, 77.0));
@@ -84,7 +84,7 @@ TYPED_TEST(Handles, ArgumentsAreCheckedToo) {
 /// A copy of the CRS matrix in each format that AnyMatrix can hold.
 TYPED_TEST(Handles, ReachAnyMatrix) {
   using Any = Filigree::AnyMatrix<double, int, Device, void, int>;
-  const auto host = scattered<double>(20, 20, 4);
+  const auto host = suited<TypeParam>(scattered<double>(20, 20, 4));
   const Any A({}, converted<TypeParam>(host), static_cast<int>(host.nnz()));
   CallersHandle<Crs<double>, Vector> handle;
   expect_products_with<Vector>(handle.get(), A, host);

@@ -39,7 +39,7 @@ HostMatrix<double> host_of(const Coo& coo) {
 
 template <class Case>
 class KokkosCooOf : public testing::Test {};
-TYPED_TEST_SUITE(KokkosCooOf, AllFormatsOf<double>, CaseName);
+TYPED_TEST_SUITE(KokkosCooOf, GeneralFormatsOf<double>, CaseName);
 
 TYPED_TEST(KokkosCooOf, IsConvertedFromAndTo) {
   for (const auto& shape : all_shapes<double>()) {

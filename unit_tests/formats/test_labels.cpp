@@ -29,7 +29,7 @@ class Labels : public testing::Test {};
 TYPED_TEST_SUITE(Labels, AllFormatsOf<double>, CaseName);
 
 TYPED_TEST(Labels, AreInAllNames) {
-  const auto host = scattered<double>(20, 20, 4);
+  const auto host = suited<TypeParam>(scattered<double>(20, 20, 4));
   const auto crs = device_crs(host);
   const auto new_values = device_crs(with_new_values(host, 1));
   Kokkos::View<double*, Device> x("x", 20), y("y", 20);
@@ -87,7 +87,7 @@ TYPED_TEST(Labels, AreInAllNames) {
 }
 
 TYPED_TEST(Labels, EndWithAnException) {
-  auto wrong_column = scattered<double>(20, 20, 4);
+  auto wrong_column = suited<TypeParam>(scattered<double>(20, 20, 4));
   wrong_column.rows[12].front().column = 20;
   auto options = any_padding<typename TypeParam::Options>();
   options.label = "wrong";

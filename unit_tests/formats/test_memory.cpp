@@ -160,7 +160,7 @@ std::vector<NamedMatrix<double>> matrices_of_many_extents() {
 
 template <class Case>
 class Memory : public testing::Test {};
-TYPED_TEST_SUITE(Memory, AllFormatsOf<double>, CaseName);
+TYPED_TEST_SUITE(Memory, GeneralFormatsOf<double>, CaseName);
 
 TYPED_TEST(Memory, OfAConversionIsDocumented) {
   using Options = typename TypeParam::Options;

@@ -19,7 +19,7 @@ TYPED_TEST_SUITE(DoubleMatrix, AllFormatsOf<double>, CaseName);
 /// The error bound is that of double; sums or factors in float would exceed it by orders of magnitude. The
 /// matrix has no duplicates because some formats sum these in the type of A.
 TYPED_TEST(FloatMatrix, MultipliesDoubleVectorsInDouble) {
-  const auto host = canonical(scattered<float>(37, 29, 7));
+  const auto host = suited<TypeParam>(canonical(scattered<float>(37, 29, 7)));
   for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
     for (const Mode mode : all_modes)
       for (const int columns : {0, 3})
@@ -34,7 +34,7 @@ TYPED_TEST(FloatMatrix, MultipliesDoubleVectorsInDouble) {
 TYPED_TEST(FloatMatrix, MultipliesBlocksByDoubleVectors) {
   if constexpr (has_block_size_v<typename TypeParam::Options>) {
     for (const int b : {2, 3, 8}) {
-      const auto host = block_banded<float>(7 * b, 6 * b, b);
+      const auto host = suited<TypeParam>(block_banded<float>(7 * b, 6 * b, b));
       const auto A = converted<TypeParam>(host, b);
       for (const Mode mode : all_modes)
         for (const int columns : {0, 3})
@@ -61,7 +61,7 @@ TYPED_TEST(FloatMatrix, SumsInDoubleForDoubleVectors) {
 
 /// A and x are of float, y is of double. The product of two floats is exact in double.
 TYPED_TEST(FloatMatrix, WritesDoubleFromFloatVectors) {
-  const auto host = canonical(scattered<float>(37, 29, 7));
+  const auto host = suited<TypeParam>(canonical(scattered<float>(37, 29, 7)));
   for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
     for (const Mode mode : all_modes) {
       const auto x = Random(5).vectors<float>(x_rows(host, mode), 1);
@@ -85,7 +85,7 @@ TYPED_TEST(DoubleMatrix, SumsInDoubleForFloatVectors) {
 
 TYPED_TEST(DoubleMatrix, MultipliesComplexVectors) {
   using Complex = Kokkos::complex<double>;
-  const auto host = canonical(scattered<double>(37, 29, 7));
+  const auto host = suited<TypeParam>(canonical(scattered<double>(37, 29, 7)));
   for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
     for (const Mode mode : all_modes)
       for (const int columns : {0, 3})

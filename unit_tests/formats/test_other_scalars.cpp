@@ -21,7 +21,7 @@ HostMatrix<To> cast(const HostMatrix<From>& host) {
 /// The typed tests name a format by its matrix of floats.
 template <class Case>
 class OtherScalars : public testing::Test {};
-TYPED_TEST_SUITE(OtherScalars, AllFormatsOf<float>, CaseName);
+TYPED_TEST_SUITE(OtherScalars, GeneralFormatsOf<float>, CaseName);
 
 /// A matrix without duplicates: dense formats sum them, and the sum of rounded values is not the rounded sum.
 template <class Scalar>

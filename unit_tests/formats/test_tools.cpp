@@ -30,7 +30,7 @@ using Strings = std::vector<std::string>;
 TYPED_TEST(Tools, EveryNameBeginsWithFiligree) {
   if (is_kokkos_kernels_v<TypeParam>) GTEST_SKIP() << "Kokkos Kernels names its own kernels.";
   using Layout = Kokkos::LayoutLeft;
-  const auto host = scattered<double>(20, 20, 4);
+  const auto host = suited<TypeParam>(scattered<double>(20, 20, 4));
   const auto crs = device_crs(host);
   const auto new_values = device_crs(with_new_values(host, 1));
   View2<double, Layout> x("x", 20, 3);
@@ -69,28 +69,29 @@ TYPED_TEST(Tools, SpmvOnlyLaunchesKernels) {
   if (is_kokkos_kernels_v<TypeParam>) GTEST_SKIP() << "Kokkos Kernels may fence and allocate.";
   View2<double, Kokkos::LayoutLeft> x("x", 20, 18);
   View2<double, Kokkos::LayoutLeft> y("y", 20, 18);
-  for_each_variant<TypeParam>(scattered<double>(20, 20, 4), 1, [&](const std::string& name, const auto& A) {
-    const auto products = [&]() {
-      for (const Mode mode : all_modes)
-        Filigree::spmv(ExecutionSpace(), mode, 2.0, A, x, 0.5, y);
-      Filigree::spmv(ExecutionSpace(), "N", 0.0, A, x, 0.5, y);
-    };
-    // On its first launches Kokkos may allocate scratch memory of its own.
-    products();
-    Kokkos::fence();
-    const KokkosRecorder recorder;
-    products();
-    EXPECT_EQ(recorder.events().allocations, Strings()) << name;
-    EXPECT_EQ(recorder.events().fences, Strings()) << name;
-    // Each product of 18 columns needs two launches. The product with alpha == 0 needs one.
-    EXPECT_GE(recorder.events().kernels.size(), 9u) << name;
-  });
+  for_each_variant<TypeParam>(suited<TypeParam>(scattered<double>(20, 20, 4)), 1,
+                              [&](const std::string& name, const auto& A) {
+                                const auto products = [&]() {
+                                  for (const Mode mode : all_modes)
+                                    Filigree::spmv(ExecutionSpace(), mode, 2.0, A, x, 0.5, y);
+                                  Filigree::spmv(ExecutionSpace(), "N", 0.0, A, x, 0.5, y);
+                                };
+                                // On its first launches Kokkos may allocate scratch memory of its own.
+                                products();
+                                Kokkos::fence();
+                                const KokkosRecorder recorder;
+                                products();
+                                EXPECT_EQ(recorder.events().allocations, Strings()) << name;
+                                EXPECT_EQ(recorder.events().fences, Strings()) << name;
+                                // Each product of 18 columns needs two launches. The product with alpha == 0 needs one.
+                                EXPECT_GE(recorder.events().kernels.size(), 9u) << name;
+                              });
 }
 
 /// Kernels of other instances need not end before a conversion on one instance can go on.
 TYPED_TEST(Tools, ConversionsFenceTheirInstanceAlone) {
   const ExecutionSpace exec = another_instance();
-  const auto host = scattered<double>(20, 20, 4);
+  const auto host = suited<TypeParam>(scattered<double>(20, 20, 4));
   const auto crs = device_crs(host);
   const auto new_values = device_crs(with_new_values(host, 1));
   {
@@ -113,7 +114,7 @@ TYPED_TEST(Tools, ConversionsFenceTheirInstanceAlone) {
 }
 
 TYPED_TEST(Tools, UncheckedRefillIsOneKernel) {
-  const auto host = scattered<double>(20, 20, 4);
+  const auto host = suited<TypeParam>(scattered<double>(20, 20, 4));
   const auto A = converted<TypeParam>(host);
   const auto crs = device_crs(host);
   Filigree::RefillOptions options;
@@ -127,15 +128,15 @@ TYPED_TEST(Tools, UncheckedRefillIsOneKernel) {
 }
 
 TYPED_TEST(Tools, ExceptionsCloseRegionsAndFreeMemory) {
-  const auto host = scattered<double>(20, 20, 4);
+  const auto host = suited<TypeParam>(scattered<double>(20, 20, 4));
   const auto A = converted<TypeParam>(host);
-  const auto other_pattern = device_crs(scattered<double>(20, 20, 5));
+  const auto other_pattern = device_crs(suited<TypeParam>(scattered<double>(20, 20, 5)));
   auto wrong_column = host;
   wrong_column.rows[12].front().column = 20;
   const auto bad = device_crs(wrong_column);
   auto options = any_padding<typename TypeParam::Options>(8);
   options.max_storage_ratio = 1e-3;
-  const auto large = device_crs(block_banded<double>(3000, 3000, 1));
+  const auto large = device_crs(suited<TypeParam>(block_banded<double>(3000, 3000, 1)));
   View1<double, Kokkos::LayoutLeft> x("x", 19);
   View1<double, Kokkos::LayoutLeft> y("y", 20);
 

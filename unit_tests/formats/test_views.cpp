@@ -29,7 +29,7 @@ template <class Case>
 class Views : public testing::Test {
  public:
   using Matrix = typename Case::Matrix;
-  static HostMatrix<double> host() { return scattered<double>(23, 23, 5); }
+  static HostMatrix<double> host() { return suited<Case>(scattered<double>(23, 23, 5)); }
 
   /// Expects a correct product with x and y that are subviews of two parent Views, made by Pick. The elements
   /// of the parent outside of y must not change.

@@ -17,7 +17,7 @@ using WideCases = AllFormatsOf<double, std::int64_t, std::size_t>;
 TYPED_TEST_SUITE(WideTypes, WideCases, CaseName);
 
 TYPED_TEST(WideTypes, ConvertMultiplyRefillAndReturn) {
-  const auto host = scattered<double>(37, 29, 7);
+  const auto host = suited<TypeParam>(scattered<double>(37, 29, 7));
   const auto new_host = with_new_values(host, 3);
   for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
     SCOPED_TRACE(name);

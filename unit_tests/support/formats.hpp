@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Support for typed tests over Filigree::AllFormats: lists of types, conversions with test options, and the
+// Support for typed tests over Filigree::GeneralFormats: lists of types, conversions with test options, and the
 // properties in which formats differ.
 #pragma once
 
@@ -64,6 +64,9 @@ template <class Scalar>
 using AllCases = typename CasesOf<Filigree::AllFormats, Scalar>::both_layouts;
 template <class Scalar, class Ordinal = int, class SizeType = int>
 using AllFormatsOf = typename CasesOf<Filigree::AllFormats, Scalar, Ordinal, SizeType>::one_layout;
+/// The formats of matrices that need not be symmetric.
+template <class Scalar>
+using GeneralFormatsOf = typename CasesOf<Filigree::GeneralFormats, Scalar>::one_layout;
 
 /// Names typed tests after their format and layout.
 struct CaseName {
@@ -171,6 +174,17 @@ std::vector<Filigree::NamedOptions<typename Case::Options>> all_variants() {
   for (const auto& variant : small_variants(Options()))
     result.push_back(variant);
   return result;
+}
+
+/// Whether the format can hold only symmetric and Hermitian matrices.
+template <class Case>
+constexpr bool is_symmetric_v = Case::Traits::is_symmetric;
+
+/// A matrix that the format can hold: the given one, or for a symmetric format the Hermitian matrix that has
+/// its entries on and above the diagonal.
+template <class Case, class Scalar>
+HostMatrix<Scalar> suited(const HostMatrix<Scalar>& host) {
+  return is_symmetric_v<Case> ? mirrored(host, true) : host;
 }
 
 /// A host matrix in the format, with default options apart from the block size and any amount of padding.

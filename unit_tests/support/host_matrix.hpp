@@ -208,6 +208,24 @@ HostMatrix<Scalar> canonical(const HostMatrix<Scalar>& matrix) {
   return result;
 }
 
+/// The square matrix with the entries of `matrix` on and above the diagonal and their mirror images. If
+/// `is_hermitian` is true, it is Hermitian, else symmetric.
+template <class Scalar>
+HostMatrix<Scalar> mirrored(const HostMatrix<Scalar>& matrix, bool is_hermitian) {
+  const std::int64_t size = std::max(matrix.row_count(), matrix.columns);
+  HostMatrix<Scalar> result(size, size);
+  for (std::int64_t row = 0; row < matrix.row_count(); ++row)
+    for (const auto& entry : matrix.rows[static_cast<std::size_t>(row)]) {
+      if (entry.column < row) continue;
+      Scalar value = entry.value;
+      const Scalar image = is_hermitian ? Filigree::Impl::conjugate_if<true>(value) : value;
+      if (entry.column == row && is_hermitian) value = (value + image) * Scalar(0.5);
+      result.rows[static_cast<std::size_t>(row)].push_back({entry.column, value});
+      if (entry.column > row) result.rows[static_cast<std::size_t>(entry.column)].push_back({row, image});
+    }
+  return result;
+}
+
 /// A matrix with the pattern of the given one and other values.
 template <class Scalar>
 HostMatrix<Scalar> with_new_values(HostMatrix<Scalar> matrix, unsigned seed) {

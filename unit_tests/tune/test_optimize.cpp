@@ -106,7 +106,7 @@ TEST(Optimize, PredictsEveryVariantOfEveryFormat) {
   for (const auto& one : found.formats)
     names.insert(one.name);
   EXPECT_EQ(names.size(), found.formats.size());
-  Filigree::for_each_format(Filigree::AllFormats(), [&](auto format) {
+  Filigree::for_each_format(Filigree::GeneralFormats(), [&](auto format) {
     using Tag = decltype(format);
     for (const auto& variant :
          Filigree::named_variants<Filigree::converted_t<Tag::template matrix, Crs<double>>>())

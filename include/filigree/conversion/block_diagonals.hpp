@@ -92,11 +92,7 @@ FoundDiagonals<Crs> find_diagonals(const ExecutionSpace& exec, const char* forma
   const std::int64_t block_columns = (static_cast<std::int64_t>(crs.numCols()) + block_size - 1) / block_size;
   const std::int64_t diagonals = block_rows > 0 && block_columns > 0 ? block_rows + block_columns - 1 : 0;
   const bool sorts = diagonals / 8 >= nnz;
-  // On a GPU a row has about one lane per entry of a row of mean length, so that neighbouring lanes read
-  // neighbouring entries (see docs/performance.md, "Conversion to diagonals: lanes per row").
-  int log2_lanes = 0;
-  while (runs_on_gpu_v<ExecutionSpace> && log2_lanes < 5 && rows << (log2_lanes + 1) <= nnz)
-    ++log2_lanes;
+  const int log2_lanes = log2_lanes_per_row<ExecutionSpace>(rows, nnz);
   FoundDiagonals<Crs> found{{}, {}, {crs_views_t<Crs>(crs), log2_lanes, block_size, block_rows}};
   if (nnz == 0) return found;
   if (sorts)

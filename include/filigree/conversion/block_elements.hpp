@@ -6,6 +6,16 @@
 
 namespace Filigree::Impl {
 
+/// The position of an element that a dense format does not have. (Not std::numeric_limits, about which nvcc
+/// warns in device code.)
+constexpr std::int64_t no_position = INT64_MIN;
+
+/// The position of an element of which only the mirror image is stored, from that of its mirror image, and
+/// the other way round.
+KOKKOS_FORCEINLINE_FUNCTION constexpr std::int64_t mirror(std::int64_t position) {
+  return -1 - position;
+}
+
 /// The elements (see dense_copy.hpp) of a format that is made of dense b x b blocks. The struct of each
 /// format, Format, derives from this one and adds these members:
 ///
@@ -28,6 +38,7 @@ struct BlockElements {
 
   KOKKOS_FORCEINLINE_FUNCTION const Format& format() const { return static_cast<const Format&>(*this); }
   KOKKOS_FORCEINLINE_FUNCTION Scalar* values() const { return block_values; }
+  KOKKOS_FORCEINLINE_FUNCTION Scalar value(std::int64_t position) const { return block_values[position]; }
 
   /// The block in a block column, or blocks_end(block_row) if there is none.
   KOKKOS_INLINE_FUNCTION std::int64_t find_block(std::int64_t block_row, std::int64_t wanted) const {
@@ -42,7 +53,7 @@ struct BlockElements {
     const std::int64_t block_row = quotient<Ordinal>(row, block_size);
     const std::int64_t wanted = quotient<Ordinal>(column, block_size);
     const std::int64_t block = format().find_block(block_row, wanted);
-    if (block == format().blocks_end(block_row)) return -1;
+    if (block == format().blocks_end(block_row)) return no_position;
     return format().block_position(block_row, row, block) + (column - wanted * block_size) * column_stride;
   }
 

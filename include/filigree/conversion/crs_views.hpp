@@ -5,6 +5,7 @@
 
 #include <KokkosSparse_CrsMatrix.hpp>
 
+#include "filigree/core/launch.hpp"
 #include "filigree/core/matrix_base.hpp"
 #include "filigree/core/read_view.hpp"
 
@@ -14,6 +15,7 @@ namespace Filigree::Impl {
 /// the memory traits of the matrix.
 template <class Scalar, class Ordinal, class SizeType>
 struct CrsViews {
+  using scalar_type = Scalar;
   using ordinal_type = Ordinal;
   using size_type = SizeType;
 
@@ -36,6 +38,17 @@ struct CrsViews {
 template <class Crs>
 using crs_views_t = CrsViews<typename Crs::non_const_value_type, typename Crs::non_const_ordinal_type,
                              typename Crs::non_const_size_type>;
+
+/// log2 of the number of lanes for a row in kernels that read all entries: on a GPU about one lane per entry
+/// of a row of mean length, so that neighbouring lanes read neighbouring entries (see docs/performance.md,
+/// "Conversion to diagonals: lanes per row").
+template <class ExecutionSpace>
+int log2_lanes_per_row(std::int64_t rows, std::int64_t nnz) {
+  int log2_lanes = 0;
+  while (runs_on_gpu_v<ExecutionSpace> && log2_lanes < 5 && rows << (log2_lanes + 1) <= nnz)
+    ++log2_lanes;
+  return log2_lanes;
+}
 
 /// Bytes of the three Views of a CRS matrix.
 template <class Crs>

@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Conversion from CRS, refill, and conversion to CRS for dense formats: CDS, DIA, blocked ELL and BSR. They
-// store an element for each (row, column) of their diagonals or blocks, whether or not the matrix has an
+// Conversion from CRS, refill, and conversion to CRS for dense formats: CDS, symmetric CDS, DIA, blocked ELL
+// and BSR. They store an element for each (row, column) of their diagonals or blocks, whether or not the matrix has an
 // entry there. A zero element cannot be told from padding.
 //
-// Each format describes its elements by a small struct of raw pointers (CdsElements, BellElements,
-// BsrElements), which derives from BlockElements. The kernels of this file call it Elements:
+// Each format describes its elements by a small struct of raw pointers (CdsElements, SymCdsElements,
+// BellElements, BsrElements). The kernels of this file call it Elements:
 //
 //   scalar_type, ordinal_type
 //   rows_are_contiguous       constexpr: whether the elements of a row are neighbours in memory
 //   values()                  the array of values
-//   position(row, column)     the position in values() of the element, or -1 if there is none
+//   value(position)           the value of an element
+//   position(row, column)     the position of the element in values(), or no_position if there is none. If the
+//                             format stores only the mirror image of the element, at position p, the result
+//                             is mirror(p), which is negative
 //   element_count(row)        the number of elements of a row
 //   for_each_element(row, first, end, visit)
 //                             calls visit(column, position) for the elements first to end - 1 of a row, by
 //                             ascending column. A padding element holds 0; its column may lie outside the
-//                             matrix.
+//                             matrix, and then it may be left out.
 #pragma once
 
 #include <algorithm>
 
+#include "filigree/conversion/block_elements.hpp"
 #include "filigree/conversion/build_crs.hpp"
 #include "filigree/conversion/check_crs.hpp"
 #include "filigree/core/binary_search.hpp"
@@ -143,7 +147,8 @@ struct DenseFill {
             ++found;
             next_column = column_of(++i);
           }
-          elements.values()[position] = value;
+          // A mirror image is written by the row that stores it.
+          if (position >= 0) elements.values()[position] = value;
         });
     return found;
   }
@@ -196,10 +201,10 @@ struct DenseCopy {
   KOKKOS_INLINE_FUNCTION void operator()(Mark, const std::int64_t row, std::int64_t& first_bad) const {
     for (std::int64_t i = crs.begin(row); i < crs.end(row); ++i) {
       const std::int64_t position = elements.position(row, static_cast<std::int64_t>(crs.entries[i]));
-      if (position >= 0)
+      if (position == no_position)
+        first_bad = row < first_bad ? row : first_bad;
+      else if (position >= 0)
         marks[position] = 1;
-      else if (row < first_bad)
-        first_bad = row;
     }
   }
 
@@ -207,7 +212,7 @@ struct DenseCopy {
   KOKKOS_INLINE_FUNCTION void operator()(FindUnmarked, const std::int64_t row,
                                          std::int64_t& first_bad) const {
     for_each_nonzero(row, [&](std::int64_t, std::int64_t position) {
-      if (marks[position] == 0 && row < first_bad) first_bad = row;
+      if (marks[position < 0 ? mirror(position) : position] == 0 && row < first_bad) first_bad = row;
     });
   }
 
@@ -221,7 +226,7 @@ struct DenseCopy {
     std::int64_t i = static_cast<std::int64_t>(crs_row_map[row]);
     for_each_nonzero(row, [&](std::int64_t column, std::int64_t position) {
       crs_entries[i] = static_cast<ordinal_type>(column);
-      crs_values[i] = elements.values()[position];
+      crs_values[i] = elements.value(position);
       ++i;
     });
   }
@@ -231,7 +236,7 @@ struct DenseCopy {
   KOKKOS_INLINE_FUNCTION void for_each_nonzero(const std::int64_t row, const Visit& visit) const {
     elements.for_each_element(row, 0, elements.element_count(row),
                               [&](std::int64_t column, std::int64_t position) {
-                                if (elements.values()[position] != scalar_type(0)) visit(column, position);
+                                if (elements.value(position) != scalar_type(0)) visit(column, position);
                               });
   }
 };

@@ -52,6 +52,21 @@ struct SortEntries {
   }
 };
 
+/// The number of entries with a smaller column than the entry before them in their row. Fences exec.
+template <class ExecutionSpace, class Crs>
+std::int64_t count_unsorted(const ExecutionSpace& exec, const char* format, const Crs& crs) {
+  using Views = crs_views_t<Crs>;
+  const auto rows = static_cast<std::int64_t>(crs.numRows());
+  const auto nnz = static_cast<std::int64_t>(crs.nnz());
+  std::int64_t unsorted = 0;
+  if (nnz > 0)
+    Kokkos::parallel_reduce(label("count_unsorted", format),
+                            row_range<void>(exec, SlotStrip<ExecutionSpace>::strips(nnz)),
+                            CountUnsorted<ExecutionSpace, Views>{Views(crs), rows, nnz}, unsorted);
+  exec.fence();
+  return unsorted;
+}
+
 /// A copy of the column indices of crs, sorted within each row. An empty View if no row has a
 /// column that is smaller than the one before it. The work for a row of n unsorted entries is in proportion
 /// to n log(n)^2. Fences exec. Throws std::length_error if some row is not sorted and some row has more than
@@ -62,14 +77,7 @@ auto sorted_entries(const ExecutionSpace& exec, const char* function, const char
   using entries_type = Kokkos::View<typename Crs::non_const_ordinal_type*, typename Crs::device_type>;
   using Sort = SortEntries<ExecutionSpace, Views, entries_type>;
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
-  const std::int64_t nnz = static_cast<std::int64_t>(crs.nnz());
-  std::int64_t unsorted = 0;
-  if (nnz > 0)
-    Kokkos::parallel_reduce(label("count_unsorted", format),
-                            row_range<void>(exec, SlotStrip<ExecutionSpace>::strips(nnz)),
-                            CountUnsorted<ExecutionSpace, Views>{Views(crs), rows, nnz}, unsorted);
-  exec.fence();
-  if (unsorted == 0) return entries_type();
+  if (count_unsorted(exec, format, crs) == 0) return entries_type();
   // The sort of Kokkos counts in 32 bits.
   const std::int64_t longest = longest_row(exec, format, crs);
   if (longest > std::int64_t(1) << 30)

@@ -14,6 +14,12 @@ template <class Matrix, class = void>
 constexpr bool shares_crs_v = false;
 template <class Matrix>
 constexpr bool shares_crs_v<Matrix, std::void_t<decltype(Matrix::shares_crs)>> = Matrix::shares_crs;
+
+/// Matrix::is_symmetric, or false if the class has no such member.
+template <class Matrix, class = void>
+constexpr bool is_symmetric_v = false;
+template <class Matrix>
+constexpr bool is_symmetric_v<Matrix, std::void_t<decltype(Matrix::is_symmetric)>> = Matrix::is_symmetric;
 }  // namespace Impl
 
 /// The properties of a matrix of any format that generic code needs. This template takes them from the class
@@ -39,6 +45,8 @@ struct MatrixTraits<Matrix, std::void_t<typename Matrix::options_type>> {
   static constexpr bool keeps_entries = Matrix::keeps_entries;
   /// Whether the matrix shares the Views of the CRS matrix and stores nothing else of their size.
   static constexpr bool shares_crs = Impl::shares_crs_v<Matrix>;
+  /// Whether the format can hold only symmetric or Hermitian matrices.
+  static constexpr bool is_symmetric = Impl::is_symmetric_v<Matrix>;
 
   /// Short lower-case name of the format.
   static constexpr const char* name() { return Matrix::name(); }

@@ -53,6 +53,27 @@ KOKKOS_FORCEINLINE_FUNCTION T conjugate_if(const T& value) {
     return value;
 }
 
+/// The absolute value of a real or complex number, as a real one.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION real_t<T> magnitude(const T& value) {
+  if constexpr (is_complex_v<T>)
+    return Kokkos::abs(value);
+  else
+    return value < T(0) ? -value : value;
+}
+
+/// Whether `a` is the mirror image of `b` in a symmetric matrix, or in a Hermitian one, up to a difference of
+/// `tolerance` relative to the larger absolute value. False if one of them is NaN.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION bool are_mirror_images(const T& a, const T& b, bool is_hermitian,
+                                                   double tolerance) {
+  const T image = is_hermitian ? conjugate_if<true>(b) : b;
+  if (a == image) return true;
+  const real_t<T> size_a = magnitude(a);
+  const real_t<T> size_b = magnitude(b);
+  return magnitude(a - image) <= static_cast<real_t<T>>(tolerance) * (size_a > size_b ? size_a : size_b);
+}
+
 /// Casts a value to another scalar type. A cast from complex to real does not compile.
 template <class To, class From>
 KOKKOS_FORCEINLINE_FUNCTION To convert_scalar(const From& value) {

@@ -5,7 +5,6 @@
 
 #include "filigree/conversion/build_crs.hpp"
 #include "filigree/core/scalar.hpp"
-#include "filigree/formats/cds/cds_matrix.hpp"
 #include "filigree/grid/stencil_pattern.hpp"
 
 namespace Filigree::Impl {
@@ -28,9 +27,9 @@ template <class ExecutionSpace, class Device, class Scalar, class Ordinal, class
           class Part = WholeGrid>
 struct StencilAssembly {
   using execution_space = ExecutionSpace;
+  using scalar_type = Scalar;
   struct Count {};
   struct FillCrs {};
-  struct FillCds {};
   struct FillRightHandSide {};
 
   Kokkos::View<int* [3], Kokkos::LayoutRight, Device> points;
@@ -45,10 +44,6 @@ struct StencilAssembly {
   SizeType* crs_row_map = nullptr;
   Ordinal* crs_entries = nullptr;
   Scalar* crs_values = nullptr;
-  // Set by assemble_cds().
-  std::int64_t cds_rows = 0;
-  Scalar* cds_values = nullptr;
-  Ordinal* cds_offsets = nullptr;
   // Set by assemble_right_hand_side().
   Scalar* right_hand_side = nullptr;
 
@@ -136,18 +131,6 @@ struct StencilAssembly {
     });
   }
 
-  KOKKOS_INLINE_FUNCTION void operator()(FillCds, const std::int64_t row) const {
-    const std::int64_t block_row = row / dof;
-    const int i = static_cast<int>(row - block_row * dof);
-    std::int64_t d = 0;
-    part.for_each_block(*this, part.cell(block_row), [&](std::int64_t block_column, const auto& coefficient) {
-      while (static_cast<std::int64_t>(cds_offsets[d]) < block_column - block_row)
-        ++d;
-      for (int j = 0; j < dof; ++j)
-        cds_values[(d * dof + j) * cds_rows + row] = convert_scalar<Scalar>(coefficient(i, j));
-    });
-  }
-
   KOKKOS_INLINE_FUNCTION void operator()(FillRightHandSide, const std::int64_t row) const {
     const std::int64_t cell = part.cell(row / dof);
     const int i = static_cast<int>(row % dof);
@@ -172,28 +155,6 @@ Crs assemble_crs(const ExecutionSpace& exec, const Work& work, std::int64_t rows
       exec, "grid", static_cast<typename Crs::non_const_ordinal_type>(rows),
       static_cast<typename Crs::non_const_ordinal_type>(columns), work, rows, rows);
   // The kernels must end before the View of stencil points in `work` is destroyed.
-  exec.fence();
-  return result;
-}
-
-/// The matrix of `work` as CDS. It is square, and its blocks are `blocks`. Fences exec.
-template <class Cds, class ExecutionSpace, class Work>
-Cds assemble_cds(const ExecutionSpace& exec, Work work, std::int64_t rows, const BoxBlocks& blocks) {
-  using ordinal_type = typename Cds::ordinal_type;
-  const std::int64_t diagonals = static_cast<std::int64_t>(blocks.offsets.size());
-  const auto nnz = static_cast<typename Cds::size_type>(blocks.blocks * work.dof * work.dof);
-  Cds result = allocate_cds<Cds>(exec, Cds::name(), static_cast<ordinal_type>(rows),
-                                 static_cast<ordinal_type>(rows), nnz, work.dof, diagonals);
-  auto host_offsets = Kokkos::create_mirror_view(result.offsets);
-  for (std::int64_t d = 0; d < diagonals; ++d)
-    host_offsets(d) = static_cast<ordinal_type>(blocks.offsets[static_cast<std::size_t>(d)]);
-  Kokkos::deep_copy(exec, result.offsets, host_offsets);
-  work.cds_rows = rows;
-  work.cds_values = result.values.data();
-  work.cds_offsets = result.offsets.data();
-  Kokkos::deep_copy(exec, result.values, typename Cds::value_type(0));
-  Kokkos::parallel_for("Filigree::fill_cds[grid]", row_range<typename Work::FillCds>(exec, rows), work);
-  // The copy and the kernel must end before the mirror View and the View of stencil points are destroyed.
   exec.fence();
   return result;
 }

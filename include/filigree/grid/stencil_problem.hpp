@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <limits>
 
 #include "filigree/core/error.hpp"
 #include "filigree/core/initialized.hpp"
 #include "filigree/grid/coefficients.hpp"
-#include "filigree/grid/stencil_assembly.hpp"
+#include "filigree/grid/diagonal_assembly.hpp"
 
 namespace Filigree {
 
@@ -78,18 +79,43 @@ class StencilProblem {
   }
 
   /// The matrix as a CdsMatrix of block size dof, without an intermediate CRS matrix. Fences exec.
+  /// @param layout the order of the values
   /// @throws std::length_error if the ordinal or offset type of Cds cannot count the rows, block diagonals or
   ///         values, or 64 bits their bytes
   template <class Cds, class ExecutionSpace = typename Cds::execution_space>
-  Cds cds(const ExecutionSpace& exec = ExecutionSpace()) const {
-    using ordinal_type = typename Cds::ordinal_type;
-    using size_type = typename Cds::size_type;
+  Cds cds(const ExecutionSpace& exec = ExecutionSpace(), CdsLayout layout = CdsLayout::columns) const {
     using Work = Impl::StencilAssembly<ExecutionSpace, typename Cds::device_type, typename Cds::value_type,
-                                       ordinal_type, size_type, Coefficients>;
-    const std::int64_t diagonals = static_cast<std::int64_t>(m_pattern.all.offsets.size());
-    check_size<ordinal_type, size_type, typename Cds::value_type>(
-        "cds", static_cast<double>(diagonals) * dof() * static_cast<double>(numRows()), diagonals);
-    return Impl::assemble_cds<Cds>(exec, Work(exec, m_pattern, m_coefficients), numRows(), m_pattern.all);
+                                       typename Cds::ordinal_type, typename Cds::size_type, Coefficients>;
+    check_diagonals<Cds>("cds");
+    return Impl::assemble_cds<Cds>(exec, Work(exec, m_pattern, m_coefficients), numRows(), m_pattern.all,
+                                   layout);
+  }
+
+  /// The matrix as a SymCdsMatrix of block size dof, without an intermediate CRS matrix. Fences exec. It calls
+  /// the coefficients once, or twice with options.check_symmetry.
+  /// @param options as in convert<SymCdsMatrix>, without block_size, which is dof()
+  /// @throws std::invalid_argument if the stencil lacks the point (-x, -y, -z) of one of its points (x, y, z),
+  ///         or if the coefficients are not symmetric (see SymCdsOptions::check_symmetry); the text names the
+  ///         first pair of values that differ
+  /// @throws std::length_error as cds()
+  template <class SymCds, class ExecutionSpace = typename SymCds::execution_space>
+  SymCds sym_cds(const ExecutionSpace& exec = ExecutionSpace(), SymCdsOptions options = {}) const {
+    using Work =
+        Impl::StencilAssembly<ExecutionSpace, typename SymCds::device_type, typename SymCds::value_type,
+                              typename SymCds::ordinal_type, typename SymCds::size_type, Coefficients>;
+    const char* const function = "Filigree::StencilProblem::sym_cds";
+    options.block_size = dof();
+    Impl::check_sym_cds_options(function, options);
+    for (const auto& point : m_pattern.points) {
+      const std::array<int, 3> mirrored = {-point[0], -point[1], -point[2]};
+      if (std::find(m_pattern.points.begin(), m_pattern.points.end(), mirrored) == m_pattern.points.end())
+        Impl::fail<std::invalid_argument>(function, ": the stencil has the point (", point[0], ", ", point[1],
+                                          ", ", point[2], ") but not (", mirrored[0], ", ", mirrored[1], ", ",
+                                          mirrored[2], "); the stencil of a symmetric matrix has both.");
+    }
+    check_diagonals<SymCds>("sym_cds");
+    return Impl::assemble_sym_cds<SymCds>(exec, function, Work(exec, m_pattern, m_coefficients), numRows(),
+                                          m_pattern.all, options);
   }
 
   /// The contribution of the known values outside the grid to the right-hand side: the sum of minus
@@ -132,6 +158,14 @@ class StencilProblem {
       Impl::fail<std::length_error>("Filigree::StencilProblem::", function, ": ", numRows(), " rows and ",
                                     values, " values need a View of ", bytes,
                                     " bytes, more than 64 bits can count; use a smaller grid.");
+  }
+
+  /// check_size() for a matrix that stores whole block diagonals.
+  template <class Matrix>
+  void check_diagonals(const char* function) const {
+    const auto diagonals = static_cast<std::int64_t>(m_pattern.all.offsets.size());
+    check_size<typename Matrix::ordinal_type, typename Matrix::size_type, typename Matrix::value_type>(
+        function, static_cast<double>(diagonals) * dof() * static_cast<double>(numRows()), diagonals);
   }
 
   Impl::StencilPattern m_pattern;

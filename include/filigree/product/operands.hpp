@@ -119,12 +119,14 @@ struct ProductOperands {
   }
 
   /// y(row, column) = beta * y(row, column) + alpha * sum
-  KOKKOS_FORCEINLINE_FUNCTION void store(const accumulator_type& sum, std::int64_t row, int column) const {
+  template <class Row>
+  KOKKOS_FORCEINLINE_FUNCTION void store(const accumulator_type& sum, Row row, int column) const {
     update(y(row, column), beta, times(alpha, sum));
   }
 
   /// y(row, :) = beta * y(row, :) + alpha * sums
-  KOKKOS_FORCEINLINE_FUNCTION void store(const sums_type& sums, std::int64_t row) const {
+  template <class Row>
+  KOKKOS_FORCEINLINE_FUNCTION void store(const sums_type& sums, Row row) const {
     for (int c = 0; c < Columns; ++c)
       if (has(c)) update(y(row, c), beta, times(alpha, sums[c]));
   }
@@ -132,8 +134,8 @@ struct ProductOperands {
   /// Stores the sums of Rows neighbouring rows; `row`, the first, is a multiple of Rows. If the elements of y
   /// are neighbours in memory and aligned, one store writes them all, because several narrow stores per lane
   /// make the cache of a GPU handle twice as many writes (see docs/performance.md, "CDS: rows per lane").
-  template <int Rows>
-  KOKKOS_FORCEINLINE_FUNCTION void store_rows(const sums_type (&sums)[Rows], std::int64_t row) const {
+  template <int Rows, class Row>
+  KOKKOS_FORCEINLINE_FUNCTION void store_rows(const sums_type (&sums)[Rows], Row row) const {
     if constexpr (Rows == 1) {
       store(sums[0], row);
     } else {

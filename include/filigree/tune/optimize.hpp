@@ -34,7 +34,7 @@ typename converted_t<AnyMatrix, Crs>::variant_type convert_by_name(const Executi
                                                                    const std::string& name, int block_size,
                                                                    double max_storage_ratio, bool share_crs) {
   typename converted_t<AnyMatrix, Crs>::variant_type result;
-  for_each_format(AllFormats(), [&](auto format) {
+  for_each_format(GeneralFormats(), [&](auto format) {
     using FormatTag = decltype(format);
     using Matrix = converted_t<FormatTag::template matrix, Crs>;
     for (auto& variant : named_variants<Matrix>()) {
@@ -144,7 +144,7 @@ Selection predict_all(const ExecutionSpace& exec, const Crs& crs, const Optimize
   result.read_bandwidth = speed.has_model ? speed.read_bandwidth : 0;
   result.assumes_bandwidth =
       speed.has_model && !runs_on_gpu_v<ExecutionSpace> && options.speed.read_bandwidth == 0;
-  for_each_format(AllFormats(), [&](auto format) {
+  for_each_format(GeneralFormats(), [&](auto format) {
     using Matrix = converted_t<decltype(format)::template matrix, Crs>;
     [[maybe_unused]] std::string one_lane;  // the first variant of WrappedCrsMatrix with lanes
     for (auto& variant : named_variants<Matrix>()) {

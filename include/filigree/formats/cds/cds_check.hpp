@@ -2,7 +2,7 @@
 #pragma once
 
 #include "filigree/core/view_checker.hpp"
-#include "filigree/formats/cds/cds_matrix.hpp"
+#include "filigree/formats/cds/cds_layout.hpp"
 
 namespace Filigree::Impl {
 
@@ -18,23 +18,27 @@ void check_matrix(const ViewChecker<ExecutionSpace>& checker, const CdsMatrix<S,
   const std::size_t diagonals = offsets.extent(0);
   checker.range("offsets", offsets, 1 - (rows + b - 1) / b, (columns + b - 1) / b - 1);
   checker.ascending("offsets", offsets, 0, diagonals, true);
-  checker.size("values", cds.values, static_cast<std::int64_t>(diagonals) * b * rows,
-               "block diagonals * block size * rows");
+  const CdsLayout layout = cds.layout();
+  const std::int64_t stored_rows = stored_cds_rows(layout, rows, b);
+  checker.size("values", cds.values, static_cast<std::int64_t>(diagonals) * b * stored_rows,
+               layout == CdsLayout::columns ? "block diagonals * block size * rows"
+                                            : "block diagonals * block size * block size * block rows");
 
   const auto values = checker.elements(cds.values);
+  CdsElements<S, O> elements(cds);
+  elements.offsets = offsets.data();
   std::int64_t nonzeros = 0;
-  for (std::size_t d = 0; d < diagonals; ++d)
-    for (std::int64_t c = 0; c < b; ++c)
-      for (std::int64_t row = 0; row < rows; ++row) {
-        const std::int64_t column = (row / b + static_cast<std::int64_t>(offsets(d))) * b + c;
-        const auto position = (static_cast<std::int64_t>(d) * b + c) * rows + row;
-        if (values(static_cast<std::size_t>(position)) == S(0)) continue;
-        if (column < 0 || column >= columns)
-          checker.refuse("values", "(", position, ") is ", values(static_cast<std::size_t>(position)),
-                         ", in row ", row, " and column ", column, " of a matrix of ", columns,
-                         " columns; it is padding and must be 0");
-        ++nonzeros;
-      }
+  for (std::int64_t row = 0; row < stored_rows; ++row)
+    elements.for_each_element(
+        row, 0, elements.element_count(row), [&](std::int64_t column, std::int64_t position) {
+          const auto& value = values(static_cast<std::size_t>(position));
+          if (value == S(0)) return;
+          if (row >= rows || column < 0 || column >= columns)
+            checker.refuse("values", "(", position, ") is ", value, ", in row ", row, " and column ", column,
+                           " of a matrix of ", rows, " rows and ", columns,
+                           " columns; it is padding and must be 0");
+          ++nonzeros;
+        });
   if (static_cast<std::int64_t>(cds.nnz()) < nonzeros)
     checker.refuse("nnz()", " is ", cds.nnz(), "; it must be at least ", nonzeros,
                    ", the number of values that are not 0");

@@ -12,7 +12,7 @@ namespace Filigree::Impl {
 /// Fences exec to read the number of diagonals. Takes the memory of find_diagonals() besides the result.
 template <class Cds, class ExecutionSpace, class Crs>
 Cds diagonals_of_crs(const ExecutionSpace& exec, const char* function, const char* format, const Crs& crs,
-                     const ConvertOptions& options, int block_size) {
+                     const ConvertOptions& options, int block_size, CdsLayout layout) {
   using S = typename Cds::value_type;
   using O = typename Cds::ordinal_type;
   using Z = typename Cds::size_type;
@@ -21,8 +21,8 @@ Cds diagonals_of_crs(const ExecutionSpace& exec, const char* function, const cha
   const std::int64_t diagonals = found.count;
   check_count<O>(function, diagonals, "block diagonals");
 
-  const double elements =
-      static_cast<double>(diagonals) * static_cast<double>(block_size) * static_cast<double>(rows);
+  const double elements = static_cast<double>(diagonals) * static_cast<double>(block_size) *
+                          static_cast<double>(stored_cds_rows(layout, rows, block_size));
   check_storage<Z>(function, elements, elements * sizeof(S) + static_cast<double>(diagonals) * sizeof(O), crs,
                    options, [&](std::ostream& why) {
                      why << diagonals << " diagonals of " << block_size << " x " << block_size
@@ -31,7 +31,7 @@ Cds diagonals_of_crs(const ExecutionSpace& exec, const char* function, const cha
                    });
 
   const Cds result = allocate_cds<Cds>(exec, format, crs.numRows(), crs.numCols(), static_cast<Z>(crs.nnz()),
-                                       block_size, diagonals);
+                                       block_size, diagonals, layout);
   if (diagonals == 0) return result;
   found.kernels.offsets = result.offsets.data();
   Kokkos::parallel_scan(label("list_diagonals", format),
@@ -53,8 +53,11 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CdsOptio
     fail<std::invalid_argument>(function, ": options.block_size is ", options.block_size,
                                 "; it must be at least 1. It is the number of unknowns per cell.");
   check_count<O>(function, options.block_size, "rows per block");
-  result =
-      diagonals_of_crs<CdsMatrix<S, O, D, M, Z>>(exec, function, "cds", crs, options, options.block_size);
+  if (options.layout != CdsLayout::columns && options.layout != CdsLayout::components)
+    fail<std::invalid_argument>(function, ": options.layout is ", static_cast<int>(options.layout),
+                                "; it must be CdsLayout::columns or CdsLayout::components.");
+  result = diagonals_of_crs<CdsMatrix<S, O, D, M, Z>>(exec, function, "cds", crs, options, options.block_size,
+                                                      options.layout);
 }
 
 }  // namespace Filigree::Impl

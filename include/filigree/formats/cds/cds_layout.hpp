@@ -12,21 +12,32 @@ template <class Scalar, class Ordinal>
 struct CdsElements : BlockElements<CdsElements<Scalar, Ordinal>, Scalar, Ordinal, false> {
   const Ordinal* offsets;
   std::int64_t diagonals;
+  CdsLayout layout;
 
   template <class Cds>
   explicit CdsElements(const Cds& cds)
-      : CdsElements::BlockElements{cds.values.data(), cds.block_size(), cds.numRows()},
+      : CdsElements::BlockElements{cds.values.data(), cds.block_size(), column_stride_of(cds)},
         offsets(cds.offsets.data()),
-        diagonals(cds.numDiagonals()) {}
+        diagonals(cds.numDiagonals()),
+        layout(cds.layout()) {}
+
+  /// The number of rows, or of block rows with CdsLayout::components.
+  template <class Cds>
+  static std::int64_t column_stride_of(const Cds& cds) {
+    const std::int64_t rows = cds.numRows();
+    return cds.layout() == CdsLayout::columns ? rows : (rows + cds.block_size() - 1) / cds.block_size();
+  }
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t blocks_begin(std::int64_t) const { return 0; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t blocks_end(std::int64_t) const { return diagonals; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t block_column(std::int64_t block_row, std::int64_t d) const {
     return block_row + static_cast<std::int64_t>(offsets[d]);
   }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t block_position(std::int64_t, std::int64_t row,
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t block_position(std::int64_t block_row, std::int64_t row,
                                                           std::int64_t d) const {
-    return d * this->block_size * this->column_stride + row;
+    const std::int64_t b = this->block_size;
+    if (layout == CdsLayout::columns) return d * b * this->column_stride + row;
+    return (d * b + row - block_row * b) * b * this->column_stride + block_row;
   }
 };
 

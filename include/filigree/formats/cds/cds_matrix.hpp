@@ -7,11 +7,27 @@
 
 namespace Filigree {
 
+/// The order of the values in a CdsMatrix; see its class comment. With block size 1 both are the same.
+enum class CdsLayout {
+  columns,    ///< for each column of the blocks, all rows of the matrix: the layout of the source
+  components  ///< for each element of the blocks, all block rows
+};
+
 /// Options of a conversion to CdsMatrix.
 struct CdsOptions : ConvertOptions {
   /// b, the number of rows and columns of a block: the unknowns per cell of a grid. At least 1. If it does
   /// not divide an extent of the matrix, the last block row or block column is smaller.
   int block_size = 1;
+  /// The order of the values. It changes the speed, not the result of a product (see docs/formats/cds.md).
+  CdsLayout layout = CdsLayout::columns;
+
+  /// The variants that are worth comparing: both layouts.
+  static std::vector<NamedOptions<CdsOptions>> variants() {
+    std::vector<NamedOptions<CdsOptions>> result(2);
+    result[1].name = "cds_components";
+    result[1].options.layout = CdsLayout::components;
+    return result;
+  }
 
   /// The largest block size that optimize() tries. A conversion takes larger ones too.
   static constexpr int largest_block_size = 16;
@@ -48,6 +64,18 @@ struct CdsOptions : ConvertOptions {
 /// the number of rows. There are k * b * n values and k offsets, as in the formula of the source. With b = 1,
 /// CDS is DIA.
 ///
+/// With CdsLayout::components, the values of one element of all blocks of a diagonal are neighbours. The first
+/// matrix above is then
+///
+///     values   . i | . k | . j | . l | a m | b n | c o | d p | e . | f . | g . | h .
+///              offset -1             offset 0            offset 1
+///     row      0           1         0         1         0         1
+///     column   0     1     0     1   0    1    0    1    0    1    0    1
+///
+/// The value of row R * b + i and column (R + offsets[d]) * b + c is at position ((d * b + i) * b + c) * m + R,
+/// where m is the number of block rows. There are k * b * b * m values. If b does not divide n, the rows that
+/// the last block row lacks are padding.
+///
 /// A stored zero cannot be told from padding. A product does not multiply it, so an Inf in x does not produce
 /// a NaN there, and to_crs leaves it out. The conversion sums duplicates.
 ///
@@ -80,34 +108,51 @@ class CdsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   /// Wraps Views that already hold a matrix in the storage of the class comment. They are not copied, and
   /// only check() checks them.
   CdsMatrix(Ordinal rows, Ordinal columns, SizeType nnz, int block_size, values_type values_,
-            offsets_type offsets_)
-      : base_type(rows, columns, nnz), values(values_), offsets(offsets_), m_block_size(block_size) {}
+            offsets_type offsets_, CdsLayout layout = CdsLayout::columns)
+      : base_type(rows, columns, nnz),
+        values(values_),
+        offsets(offsets_),
+        m_block_size(block_size),
+        m_layout(layout) {}
 
   /// b, the number of rows and columns of a block.
   KOKKOS_INLINE_FUNCTION int block_size() const { return m_block_size; }
+  /// The order of the values.
+  KOKKOS_INLINE_FUNCTION CdsLayout layout() const { return m_layout; }
   /// k, the number of block diagonals.
   KOKKOS_INLINE_FUNCTION Ordinal numDiagonals() const { return static_cast<Ordinal>(offsets.extent(0)); }
   /// Bytes of all Views.
   std::size_t storage_bytes() const { return Impl::bytes_of(values, offsets); }
 
-  values_type values;    ///< k * b * n values
+  values_type values;    ///< k * b * n values, or k * b * b * m with CdsLayout::components
   offsets_type offsets;  ///< block column minus block row of each of the k diagonals, ascending
 
  private:
   int m_block_size = 1;
+  CdsLayout m_layout = CdsLayout::columns;
 };
 
 namespace Impl {
 
+/// The rows for which a CDS matrix has values: with CdsLayout::components all rows of the last block row.
+inline std::int64_t stored_cds_rows(CdsLayout layout, std::int64_t rows, std::int64_t block_size) {
+  return layout == CdsLayout::columns ? rows : (rows + block_size - 1) / block_size * block_size;
+}
+
 /// Allocates a CDS matrix with the given number of block diagonals. The caller writes its values and offsets.
+/// Rows that the last block row lacks are zeros.
 template <class Cds, class ExecutionSpace>
 Cds allocate_cds(const ExecutionSpace& exec, const char* format, typename Cds::ordinal_type rows,
                  typename Cds::ordinal_type columns, typename Cds::size_type nnz, int block_size,
-                 std::int64_t diagonals) {
-  const std::int64_t size = diagonals * block_size * static_cast<std::int64_t>(rows);
-  return Cds(rows, columns, nnz, block_size,
-             allocate_view<typename Cds::values_type>(exec, "values", format, size),
-             allocate_view<typename Cds::offsets_type>(exec, "offsets", format, diagonals));
+                 std::int64_t diagonals, CdsLayout layout) {
+  const std::int64_t stored_rows = stored_cds_rows(layout, static_cast<std::int64_t>(rows), block_size);
+  const Cds result(
+      rows, columns, nnz, block_size,
+      allocate_view<typename Cds::values_type>(exec, "values", format, diagonals * block_size * stored_rows),
+      allocate_view<typename Cds::offsets_type>(exec, "offsets", format, diagonals), layout);
+  if (stored_rows > static_cast<std::int64_t>(rows))
+    Kokkos::deep_copy(exec, result.values, typename Cds::value_type(0));
+  return result;
 }
 
 }  // namespace Impl

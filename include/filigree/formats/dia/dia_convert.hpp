@@ -12,8 +12,8 @@ template <class ExecutionSpace, class Crs, class S, class O, class D, class M, c
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const DiaOptions& options,
                       DiaMatrix<S, O, D, M, Z>& result) {
   using Dia = DiaMatrix<S, O, D, M, Z>;
-  result = Dia(
-      diagonals_of_crs<typename Dia::cds_type>(exec, "Filigree::convert<DiaMatrix>", "dia", crs, options, 1));
+  result = Dia(diagonals_of_crs<typename Dia::cds_type>(exec, "Filigree::convert<DiaMatrix>", "dia", crs,
+                                                        options, 1, CdsLayout::columns));
 }
 
 }  // namespace Filigree::Impl

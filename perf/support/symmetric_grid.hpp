@@ -21,14 +21,19 @@ struct SymmetricCoupling {
 
 /// The matrix of these coefficients on a grid.
 template <class Crs>
-Crs symmetric_matrix(const NamedGrid& grid, int dof) {
-  Progress progress("making the matrix of " + grid.name);
-  const int points = static_cast<int>(grid.stencil.points.size());
-  const Crs crs = Filigree::StencilProblem<SymmetricCoupling>(grid.cells, grid.stencil, dof,
-                                                              SymmetricCoupling{points, dof})
+Crs symmetric_matrix(const std::array<std::int64_t, 3>& cells, const Filigree::Stencil& stencil, int dof,
+                     const Filigree::Boundaries& boundaries = {}) {
+  const int points = static_cast<int>(stencil.points.size());
+  const Crs crs = Filigree::StencilProblem<SymmetricCoupling>(cells, stencil, dof,
+                                                              SymmetricCoupling{points, dof}, boundaries)
                       .template crs<Crs>();
   Kokkos::fence();
   return crs;
+}
+template <class Crs>
+Crs symmetric_matrix(const NamedGrid& grid, int dof) {
+  Progress progress("making the matrix of " + grid.name);
+  return symmetric_matrix<Crs>(grid.cells, grid.stencil, dof);
 }
 
 }  // namespace FiligreePerf
