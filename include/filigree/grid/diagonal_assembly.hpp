@@ -2,8 +2,7 @@
 #pragma once
 
 #include "filigree/conversion/check_symmetry.hpp"
-#include "filigree/formats/cds/cds_layout.hpp"
-#include "filigree/formats/sym_cds/sym_cds_layout.hpp"
+#include "filigree/formats.hpp"
 #include "filigree/grid/stencil_assembly.hpp"
 
 namespace Filigree::Impl {

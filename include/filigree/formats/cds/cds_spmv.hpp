@@ -6,9 +6,9 @@
 #include "filigree/core/mode.hpp"
 #include "filigree/formats/cds/cds_matrix.hpp"
 #include "filigree/formats/cds/cds_spmv_columns.hpp"
+#include "filigree/formats/cds/cds_spmv_components.hpp"
 #include "filigree/formats/cds/cds_spmv_device.hpp"
 #include "filigree/formats/cds/cds_spmv_host.hpp"
-#include "filigree/product/block_components.hpp"
 
 namespace Filigree::Impl {
 
@@ -110,37 +110,6 @@ void diagonal_spmv(const ExecutionSpace& exec, const std::string& name, Mode mod
       Kokkos::parallel_for(name, Kernel::launch::policy(exec, static_cast<std::int64_t>(cds.numRows())),
                            Kernel(cds, operands));
     }
-  });
-}
-
-/// The product of a matrix with CdsLayout::components. The arguments are checked, and A has entries.
-template <bool Transpose, bool Conjugate, class ExecutionSpace, class S, class O, class D, class M, class Z,
-          class Operands>
-void component_spmv(const ExecutionSpace& exec, const std::string& name, const CdsMatrix<S, O, D, M, Z>& cds,
-                    const Operands& operands) {
-  using Terms = FullBlockTerms<S, O, Transpose, Conjugate>;
-  const std::int64_t b = cds.block_size();
-  const std::int64_t rows = static_cast<std::int64_t>(cds.numRows());
-  const std::int64_t columns = static_cast<std::int64_t>(cds.numCols());
-  const std::int64_t block_rows = (rows + b - 1) / b;
-  const std::int64_t block_columns = (columns + b - 1) / b;
-  const Terms terms{cds.values.data(),
-                    cds.offsets.data(),
-                    static_cast<std::int64_t>(cds.numDiagonals()),
-                    cds.block_size(),
-                    block_rows,
-                    Transpose ? block_columns : block_rows,
-                    Transpose ? block_rows : block_columns,
-                    Transpose ? columns : rows,
-                    Transpose ? rows : columns};
-  constexpr bool has_block_row_kernel = runs_on_gpu_v<ExecutionSpace> && Operands::most_columns == 1;
-  with_block_size<has_block_row_kernel ? largest_compiled_block_size : 0>(b, [&](auto block_size) {
-    constexpr int size = decltype(block_size)::value;
-    constexpr BlockPlace place = Transpose ? BlockPlace::mirrored : BlockPlace::own;
-    if constexpr (size > 1)
-      FullBlockRowSpmv<ExecutionSpace, Terms, Operands, size, place>(terms, operands).launch_on(exec, name);
-    else
-      block_terms_spmv(exec, name, terms, operands);
   });
 }
 

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
+#include <limits>
+
 #include "filigree/core/block_size.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/formats/sym_cds/sym_cds_matrix.hpp"
-#include "filigree/product/block_components.hpp"
+#include "filigree/formats/sym_cds/sym_cds_terms.hpp"
+#include "filigree/product/block_row_product.hpp"
 
 namespace Filigree::Impl {
 
@@ -23,7 +27,6 @@ struct SymCdsMarchSpmv : BlockRowProduct<Terms, Operands, BlockSize> {
   using typename base::factors_type;
   using typename base::ordinal_type;
   using typename base::scalar_type;
-  static constexpr int vector_length = 32;
   /// Lanes of the largest team. With block size 1, the lanes of a large team find more of the elements of x in
   /// their L1 cache (see docs/performance.md, "Symmetric CDS").
   static constexpr int largest_team = BlockSize == 1 ? 1024 : 128;
@@ -61,19 +64,19 @@ struct SymCdsMarchSpmv : BlockRowProduct<Terms, Operands, BlockSize> {
   void launch_on(const ExecutionSpace& exec, const std::string& name) {
     const std::int64_t planes = (this->terms.y_blocks + plane - 1) / plane;
     // A multiprocessor of current GPUs has room for 2048 lanes.
-    length =
-        march_length(planes, tiles, exec.concurrency() / 2048 * (lanes_per_sm[BlockSize - 1] / team_size));
+    length = march_length(planes,
+                          std::max(1, exec.concurrency() / 2048 * (lanes_per_sm[BlockSize - 1] / team_size)));
     const std::int64_t teams = tiles * ((planes + length - 1) / length);
-    Kokkos::parallel_for(
-        name, launch::policy(exec, teams * (team_size / vector_length), team_size, vector_length), *this);
+    Kokkos::parallel_for(name, launch::policy(exec, teams * team_size, team_size), *this);
   }
 
   /// The length of a march of `planes` block rows in all. A short march reads more blocks of the march diagonal
   /// twice. A long one may leave multiprocessors without work at the end. Both are counted in block rows that
-  /// one lane multiplies.
-  static int march_length(std::int64_t planes, std::int64_t tiles, std::int64_t resident_teams) {
+  /// one lane multiplies. If the planes are small, long marches of all teams together read from many places of
+  /// memory at once, which is slower with block size 1 (see docs/performance.md, "Symmetric CDS").
+  int march_length(std::int64_t planes, std::int64_t resident_teams) const {
     constexpr double start = 0.5;
-    constexpr int longest = 128;
+    const int longest = BlockSize == 1 && plane < 16384 ? 4 : 128;
     int best = 1;
     double least = std::numeric_limits<double>::max();
     for (int candidate = 1; candidate <= longest && candidate <= planes; ++candidate) {
@@ -90,14 +93,10 @@ struct SymCdsMarchSpmv : BlockRowProduct<Terms, Operands, BlockSize> {
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
     const int part = team.league_rank() / tiles;
-    const auto first = static_cast<ordinal_type>((team.league_rank() - part * tiles) * team_size);
-    const ordinal_type first_of_thread = first + team.team_rank() * vector_length;
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, vector_length), [&](const int lane) {
-      const ordinal_type in_plane = first_of_thread + lane;
-      const std::int64_t block_row = static_cast<std::int64_t>(part) * length * plane + in_plane;
-      if (in_plane < plane && block_row < this->terms.y_blocks)
-        march_from(static_cast<ordinal_type>(block_row));
-    });
+    const int tile = team.league_rank() - part * tiles;
+    const ordinal_type first_of_part = static_cast<ordinal_type>(part * length) * plane;
+    const ordinal_type in_plane = static_cast<ordinal_type>(tile) * team_size + team.team_rank();
+    if (in_plane < plane && in_plane <= last_block - first_of_part) march_from(first_of_part + in_plane);
   }
 
   /// The product of the block rows first, first + plane, ..., at most `length` of them.
@@ -222,7 +221,7 @@ template <bool Conjugate, bool Hermitian, class ExecutionSpace, class S, class O
           class Operands>
 void symmetric_spmv(const ExecutionSpace& exec, const std::string& name, const SymCdsMatrix<S, O, D, M, Z>& A,
                     const Operands& operands) {
-  using Terms = SymmetricBlockTerms<S, O, Conjugate, Hermitian>;
+  using Terms = SymCdsTerms<S, O, Conjugate, Hermitian>;
   const std::int64_t b = A.block_size();
   const std::int64_t rows = static_cast<std::int64_t>(A.numRows());
   const std::int64_t block_rows = (rows + b - 1) / b;

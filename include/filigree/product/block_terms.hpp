@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Products with dense block diagonals that are stored by components: for each element of the blocks of a
+// diagonal, the values of all block rows. CdsMatrix with CdsLayout::components and SymCdsMatrix use them.
+//
+// Such a format describes its product by a small struct of raw pointers, which the kernels call Terms:
+//
+//   Scalar, Ordinal
+//   count()                    the number of block diagonals to add. The diagonals below the main one of a
+//                              symmetric matrix count too
+//   term(k)                    the k-th of them, by ascending block of x
+//   value(place, i, j, value)  the value of element (i, j), from the stored value
+//   block_size, stride         rows of a block; positions from one component to the next
+//   y_blocks, x_blocks         blocks of y and x
+//   y_rows, x_rows             rows of y and x. The last block may have more rows than that
+#pragma once
+
+#include "filigree/core/integer.hpp"
+#include "filigree/product/operands.hpp"
+
+namespace Filigree::Impl {
+
+/// How the block that a block row multiplies is stored.
+enum class BlockPlace {
+  own,       ///< at this block row
+  mirrored,  ///< transposed, at the block row whose elements of x it multiplies
+  packed     ///< at this block row, but only the elements (i, j) with i <= j; the others are mirrored
+};
+
+/// The component of a b x b block that holds element (i, j). Packed blocks have the order of LAPACK's packed
+/// upper triangles.
+KOKKOS_FORCEINLINE_FUNCTION constexpr int block_component(BlockPlace place, int i, int j, int b) {
+  if (place == BlockPlace::packed) return i <= j ? j * (j + 1) / 2 + i : i * (i + 1) / 2 + j;
+  return place == BlockPlace::own ? i * b + j : j * b + i;
+}
+
+/// Whether element (i, j) of a block is the mirror image of a stored element.
+KOKKOS_FORCEINLINE_FUNCTION constexpr bool is_mirror_image(BlockPlace place, int i, int j) {
+  return place == BlockPlace::mirrored || (place == BlockPlace::packed && i > j);
+}
+
+/// One block diagonal of a product. Block row R multiplies block R + shift of x.
+template <class Scalar>
+struct BlockTerm {
+  const Scalar* values;  ///< component 0 of block row 0
+  std::int64_t shift;
+  BlockPlace place;
+
+  /// The first of the values of element (i, j), so that the block of block row R has it at position R.
+  KOKKOS_FORCEINLINE_FUNCTION const Scalar* element(int i, int j, int b, std::int64_t stride) const {
+    return values + block_component(place, i, j, b) * stride +
+           (place == BlockPlace::mirrored ? shift : std::int64_t(0));
+  }
+};
+
+/// The product on a host: one thread per team. It multiplies row i of the blocks of a tile of block rows,
+/// for one i after the other, so that the values of each element of the blocks are a stream of memory and the
+/// sums of the tile stay in the caches of the core.
+template <class ExecutionSpace, class Terms, class Operands>
+struct BlockTermsHostSpmv {
+  using launch = ProductLaunch<ExecutionSpace, Operands>;
+  using sums_type = typename Operands::sums_type;
+  using accumulator_type = typename Operands::accumulator_type;
+  using scalar_type = typename Terms::Scalar;
+  /// Block rows of a tile. Their elements of x stay in the caches for all rows of the blocks.
+  static constexpr int tile = 512;
+
+  Terms terms;
+  Operands operands;
+
+  void launch_on(const ExecutionSpace& exec, const std::string& name) const {
+    Kokkos::parallel_for(name, launch::policy(exec, terms.y_blocks), *this);
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
+    const auto rows = launch::rows_of_team(team, terms.y_blocks);
+    for (int i = 0; i < rows.count; i += tile)
+      tile_product(rows.first + i, rows.count - i < tile ? rows.count - i : tile);
+  }
+
+  /// The product of the block rows first to first + count - 1.
+  KOKKOS_INLINE_FUNCTION void tile_product(const std::int64_t first, const int count) const {
+    const int b = terms.block_size;
+    sums_type sums[tile];
+    for (int i = 0; i < b; ++i) {
+      for (int r = 0; r < count; ++r)
+        for (int c = 0; c < Operands::most_columns; ++c)
+          sums[r][c] = accumulator_type(0);
+      for (std::int64_t k = 0; k < terms.count(); ++k)
+        add_term(sums, first, count, terms.term(k), i);
+      for (int r = 0; r < count && (first + r) * b + i < terms.y_rows; ++r)
+        operands.store(sums[r], (first + r) * b + i);
+    }
+  }
+
+  /// Adds row i of the blocks of one term.
+  KOKKOS_INLINE_FUNCTION void add_term(sums_type* sums, const std::int64_t first, const int count,
+                                       const BlockTerm<scalar_type>& term, const int i) const {
+    const int b = terms.block_size;
+    for (int j = 0; j < b; ++j) {
+      // The block rows of the tile for which x has an element.
+      const std::int64_t x_blocks = (terms.x_rows - j + b - 1) / b;
+      const std::int64_t begin = first > -term.shift ? first : -term.shift;
+      const std::int64_t end = first + count < x_blocks - term.shift ? first + count : x_blocks - term.shift;
+      if (begin >= end) continue;
+      const scalar_type* const value = term.element(i, j, b, terms.stride) + begin;
+      const std::int64_t x_row = (begin + term.shift) * b + j;
+      const auto is_mirrored = is_mirror_image(term.place, i, j);
+      for (int c = 0; operands.has(c) && c < Operands::most_columns; ++c) {
+        const auto* const x = &operands.x(x_row, c);
+        if (b == 1 && operands.x.row_stride() == 1)
+          add_element<true>(sums + (begin - first), value, x, end - begin, c, is_mirrored);
+        else
+          add_element<false>(sums + (begin - first), value, x, end - begin, c, is_mirrored);
+      }
+    }
+  }
+
+  /// Adds one element of the blocks of `count` block rows. It selects the factor and not the sum, because a
+  /// compiler would branch to select the sum and use no vector registers.
+  template <bool UnitStride, class X>
+  KOKKOS_FORCEINLINE_FUNCTION void add_element(sums_type* KOKKOS_RESTRICT sums,
+                                               const scalar_type* KOKKOS_RESTRICT value,
+                                               const X* KOKKOS_RESTRICT x, const std::int64_t count,
+                                               const int column, const bool is_mirrored) const {
+    const BlockPlace place = is_mirrored ? BlockPlace::mirrored : BlockPlace::own;
+    const std::int64_t x_stride = UnitStride ? 1 : operands.x.row_stride() * terms.block_size;
+    for (std::int64_t r = 0; r < count; ++r) {
+      const scalar_type a = terms.value(place, 0, 0, value[r]);
+      const auto factor = widen<accumulator_type>(x[r * x_stride]);
+      sums[r][column] += widen<accumulator_type>(a) * (a == scalar_type(0) ? decltype(factor)(0) : factor);
+    }
+  }
+};
+
+/// The product on a GPU for block sizes that are not compiled and for several columns of x: one lane per row.
+/// Neighbouring lanes have the same row of neighbouring blocks.
+template <class ExecutionSpace, class Terms, class Operands>
+struct BlockTermsRowSpmv {
+  using launch = ProductLaunch<ExecutionSpace, Operands>;
+  using sums_type = typename Operands::sums_type;
+  using scalar_type = typename Terms::Scalar;
+  /// Elements of a block whose loads are in flight together.
+  static constexpr int batch = 4;
+
+  Terms terms;
+  Operands operands;
+
+  void launch_on(const ExecutionSpace& exec, const std::string& name) const {
+    Kokkos::parallel_for(name, launch::policy(exec, terms.y_blocks * terms.block_size), *this);
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
+    launch::for_each_row(team, terms.y_blocks * terms.block_size, [&](const std::int64_t item) {
+      const auto i = static_cast<int>(item / terms.y_blocks);
+      row_product(item - i * terms.y_blocks, i);
+    });
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void row_product(const std::int64_t block_row, const int i) const {
+    const int b = terms.block_size;
+    if (block_row * b + i >= terms.y_rows) return;
+    sums_type sums = {};
+    for (std::int64_t k = 0; k < terms.count(); ++k) {
+      const BlockTerm<scalar_type> term = terms.term(k);
+      const std::int64_t x_block = block_row + term.shift;
+      if (x_block < 0 || x_block >= terms.x_blocks) continue;
+      for (int first = 0; first < b; first += batch) {
+        scalar_type values[batch];
+        std::int64_t columns[batch];
+        FILIGREE_UNROLL(4)
+        for (int u = 0; u < batch; ++u) {
+          const int j = first + u;
+          const std::int64_t column = x_block * b + j;
+          const bool exists = j < b && column < terms.x_rows;
+          values[u] = exists ? terms.value(term.place, i, j, term.element(i, j, b, terms.stride)[block_row])
+                             : scalar_type(0);
+          columns[u] = exists ? column : terms.x_rows - 1;
+        }
+        operands.add_batch_unless_zero(sums, values, columns);
+      }
+    }
+    operands.store(sums, block_row * b + i);
+  }
+};
+
+/// The product for any block size and number of columns of x: one lane per row on a GPU, a tile per thread on
+/// a host.
+template <class ExecutionSpace, class Terms, class Operands>
+void block_terms_spmv(const ExecutionSpace& exec, const std::string& name, const Terms& terms,
+                      const Operands& operands) {
+  if constexpr (runs_on_gpu_v<ExecutionSpace>)
+    BlockTermsRowSpmv<ExecutionSpace, Terms, Operands>{terms, operands}.launch_on(exec, name);
+  else
+    BlockTermsHostSpmv<ExecutionSpace, Terms, Operands>{terms, operands}.launch_on(exec, name);
+}
+
+}  // namespace Filigree::Impl
