@@ -243,8 +243,8 @@ void symmetric_spmv(const ExecutionSpace& exec, const std::string& name, const S
                                                                                         A.march())
             .launch_on(exec, name);
       };
-      // Larger blocks have enough loads in flight without unrolling over diagonals.
-      if constexpr (size <= 4)
+      // Larger blocks and complex numbers have enough loads in flight without unrolling over diagonals.
+      if constexpr (size <= 4 && !is_complex_v<S>)
         if (A.march().index >= 1 && A.march().index == terms.diagonals - 1 && terms.diagonals <= 3) {
           terms.diagonals == 2 ? launch(std::integral_constant<int, 1>())
                                : launch(std::integral_constant<int, 2>());
