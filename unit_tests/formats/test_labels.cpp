@@ -31,7 +31,7 @@ TYPED_TEST_SUITE(Labels, AllFormatsOf<double>, CaseName);
 TYPED_TEST(Labels, AreInAllNames) {
   const auto host = suited<TypeParam>(scattered<double>(20, 20, 4));
   const auto crs = device_crs(host);
-  const auto new_values = device_crs(with_new_values(host, 1));
+  const auto new_values = device_crs(suited<TypeParam>(with_new_values(host, 1)));
   Kokkos::View<double*, Device> x("x", 20), y("y", 20);
   for (const auto& variant : all_variants<TypeParam>()) {
     SCOPED_TRACE(variant.name);

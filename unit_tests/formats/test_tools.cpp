@@ -32,7 +32,7 @@ TYPED_TEST(Tools, EveryNameBeginsWithFiligree) {
   using Layout = Kokkos::LayoutLeft;
   const auto host = suited<TypeParam>(scattered<double>(20, 20, 4));
   const auto crs = device_crs(host);
-  const auto new_values = device_crs(with_new_values(host, 1));
+  const auto new_values = device_crs(suited<TypeParam>(with_new_values(host, 1)));
   View2<double, Layout> x("x", 20, 3);
   View2<double, Layout> y("y", 20, 3);
   for (const auto& variant : all_variants<TypeParam>()) {
@@ -93,7 +93,7 @@ TYPED_TEST(Tools, ConversionsFenceTheirInstanceAlone) {
   const ExecutionSpace exec = another_instance();
   const auto host = suited<TypeParam>(scattered<double>(20, 20, 4));
   const auto crs = device_crs(host);
-  const auto new_values = device_crs(with_new_values(host, 1));
+  const auto new_values = device_crs(suited<TypeParam>(with_new_values(host, 1)));
   {
     // This recorder can see global fences, if Kokkos reports fences at all.
     const KokkosRecorder recorder;

@@ -18,7 +18,7 @@ TYPED_TEST_SUITE(WideTypes, WideCases, CaseName);
 
 TYPED_TEST(WideTypes, ConvertMultiplyRefillAndReturn) {
   const auto host = suited<TypeParam>(scattered<double>(37, 29, 7));
-  const auto new_host = with_new_values(host, 3);
+  const auto new_host = suited<TypeParam>(with_new_values(host, 3));
   for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
     SCOPED_TRACE(name);
     for (const Mode mode : all_modes)
