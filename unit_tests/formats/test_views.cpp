@@ -221,7 +221,7 @@ TYPED_TEST(Views, MayBeUsedOnAnotherInstance) {
   const ExecutionSpace instance = another_instance();
   const auto crs = device_crs(host);
   const auto A = TypeParam::convert_with(instance, crs, any_padding<typename TypeParam::Options>());
-  const auto new_host = with_new_values(host, 9);
+  const auto new_host = suited<TypeParam>(with_new_values(host, 9));
   const auto new_crs = device_crs(new_host);
   const Vectors<View2> v(5);
   Filigree::refill(instance, A, new_crs);
