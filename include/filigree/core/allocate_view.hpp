@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstdint>
+#include <utility>
+
 #include "filigree/core/region.hpp"
 
 namespace Filigree::Impl {
@@ -19,6 +22,21 @@ Result copy_view(const ExecutionSpace& exec, const char* what, const char* forma
   const auto copy = allocate_view<Result>(exec, what, format, static_cast<std::int64_t>(view.extent(0)));
   Kokkos::deep_copy(exec, copy, view);
   return copy;
+}
+
+/// allocate_view() whose first element has an address that is a multiple of 256 bytes, if sizeof of an element
+/// divides 256. A View of Kokkos begins 128 bytes after such an address (see docs/performance.md, "Symmetric
+/// CDS"). It takes 256 bytes more.
+template <class View, class ExecutionSpace>
+View allocate_aligned_view(const ExecutionSpace& exec, const char* what, const char* format,
+                           std::int64_t size) {
+  constexpr std::size_t alignment = 256;
+  constexpr std::size_t element = sizeof(typename View::value_type);
+  const View longer =
+      allocate_view<View>(exec, what, format, size + static_cast<std::int64_t>(alignment / element));
+  const std::size_t beyond = reinterpret_cast<std::uintptr_t>(longer.data()) % alignment;
+  const std::size_t skipped = (alignment - beyond) % alignment / element;
+  return Kokkos::subview(longer, std::make_pair(skipped, skipped + static_cast<std::size_t>(size)));
 }
 
 }  // namespace Filigree::Impl

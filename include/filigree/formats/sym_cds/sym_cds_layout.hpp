@@ -2,6 +2,7 @@
 #pragma once
 
 #include "filigree/conversion/dense_copy.hpp"
+#include "filigree/core/scalar.hpp"
 #include "filigree/formats/sym_cds/sym_cds_matrix.hpp"
 
 namespace Filigree::Impl {

@@ -182,7 +182,7 @@ Matrix allocate_sym_cds(const ExecutionSpace& exec, typename Matrix::ordinal_typ
   const auto diagonals = static_cast<std::int64_t>(host_offsets.size());
   const char* const format = Matrix::name();
   const Matrix result(rows, nnz, options,
-                      allocate_view<typename Matrix::values_type>(
+                      allocate_aligned_view<typename Matrix::values_type>(
                           exec, "values", format, sym_cds_components(b, diagonals) * block_rows),
                       allocate_view<typename Matrix::offsets_type>(exec, "offsets", format, diagonals),
                       march_diagonal(host_offsets, block_rows));
