@@ -42,8 +42,9 @@ struct SymCdsElements {
   /// The position of element (i, j) of the block of a block row on the main diagonal.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t main_position(std::int64_t block_row, std::int64_t i,
                                                          std::int64_t j) const {
-    if (i > j) return mirror(main_position(block_row, j, i));
-    return (j * (j + 1) / 2 + i) * block_rows + block_row;
+    const std::int64_t component = i <= j ? j * (j + 1) / 2 + i : i * (i + 1) / 2 + j;
+    const std::int64_t stored = component * block_rows + block_row;
+    return i <= j ? stored : mirror(stored);
   }
   /// The position of element (i, j) of the block of a block row on diagonal d.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t upper_position(std::int64_t d, std::int64_t block_row,
