@@ -88,11 +88,13 @@ class Diagonal : public testing::Test {};
 TYPED_TEST_SUITE(Diagonal, AllFormatsOf<double>, CaseName);
 
 TYPED_TEST(Diagonal, HasTheEntriesOfAllShapes) {
-  for (const auto& shape : all_shapes<double>())
-    for_each_variant<TypeParam>(shape.matrix, 1, [&](const std::string& name, const auto& A) {
+  for (const auto& shape : all_shapes<double>()) {
+    const auto host = suited<TypeParam>(shape.matrix);
+    for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
       SCOPED_TRACE(shape.name + ", " + name);
-      expect_diagonals(A, shape.matrix);
+      expect_diagonals(A, host);
     });
+  }
 }
 
 TYPED_TEST(Diagonal, IsThatOfFormatsWithBlocks) {

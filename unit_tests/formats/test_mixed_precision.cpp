@@ -13,8 +13,8 @@ class FloatMatrix : public testing::Test {};
 template <class Case>
 class DoubleMatrix : public testing::Test {};
 
-TYPED_TEST_SUITE(FloatMatrix, AllFormatsOf<float>, CaseName);
-TYPED_TEST_SUITE(DoubleMatrix, AllFormatsOf<double>, CaseName);
+TYPED_TEST_SUITE(FloatMatrix, GeneralFormatsOf<float>, CaseName);
+TYPED_TEST_SUITE(DoubleMatrix, GeneralFormatsOf<double>, CaseName);
 
 /// The error bound is that of double; sums or factors in float would exceed it by orders of magnitude. The
 /// matrix has no duplicates because some formats sum these in the type of A.

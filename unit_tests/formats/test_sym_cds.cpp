@@ -188,6 +188,23 @@ TEST(SymCds, MultipliesComplexSymmetricMatricesInEveryMode) {
   }
 }
 
+TEST(SymCds, OfFloatsAddsInDouble) {
+  for (const int b : {1, 3, 9}) {
+    const auto host = mirrored(block_banded<float>(7 * b, 7 * b, b), true);
+    HostMatrix<double> in_double(host.row_count(), host.columns);
+    for (std::size_t row = 0; row < host.rows.size(); ++row)
+      for (const auto& entry : host.rows[row])
+        in_double.rows[row].push_back({entry.column, entry.value});
+    const auto A = Filigree::convert<Filigree::SymCdsMatrix, float>(device_crs(in_double), sym_options(b));
+    static_assert(std::is_same_v<decltype(A.values)::value_type, float>);
+    for (const int columns : {0, 3})
+      EXPECT_TRUE(multiplies_vectors<Kokkos::LayoutLeft>(
+          A, host, Product<double>{Mode::NoTranspose, 1.5, -0.4, columns},
+          Random(5).vectors<double>(7 * b, columns == 0 ? 1 : columns)))
+          << "block size " << b;
+  }
+}
+
 /// The message of the exception of a conversion.
 template <class Scalar>
 std::string refusal(const HostMatrix<Scalar>& host, const Filigree::SymCdsOptions& options) {
