@@ -440,7 +440,7 @@ Prediction ByteModel::predict(const CdsOptions& options) const {
   work.cache_bytes = work.bytes;
   work.longest_wait = diagonals;
   Prediction result = predict_kernel(Kernels::diagonals, work, work.bytes, 2);
-  // Measured, see docs/performance.md, "CDS: block components".
+  // Not fitted: prefers the default layout, see docs/performance.md, "CDS: block components".
   if (options.layout == CdsLayout::components) result.seconds *= 1.03;
   return result;
 }
