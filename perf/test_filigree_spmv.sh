@@ -34,6 +34,14 @@ for scalar in float double complex_float complex_double; do
   recommends "$work/out"
 done
 
+# The formats of symmetric matrices are measured only on demand. The default coefficients are not symmetric.
+"$tool" --grid=6x5x4 --dof=2 --symmetric --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
+grep -q '^7pt_6x5x4_symmetric_dof2\|^7pt_6x5x4_dof2_symmetric' "$work/out" || fail "the name does not say symmetric"
+grep -q '^sym_cds ' "$work/out" || fail "--symmetric does not measure sym_cds"
+"$tool" --grid=6x5x4 --dof=2 --format=cds,sym_cds --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
+grep -q '^sym_cds ' "$work/out" && fail "sym_cds of a matrix that is not symmetric"
+grep -q 'not symmetric' "$work/out" "$work/err" || fail "no reason why sym_cds is refused"
+
 # The header, the row of Kokkos Kernels and the legend.
 "$tool" --grid=6x5x4 --format=cds --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
 grep -q '^7pt_6x5x4_dof1 in double: 120 rows, 120 columns, 692 entries; CRS takes ' "$work/out" || fail "no header"

@@ -441,7 +441,7 @@ Prediction ByteModel::predict(const CdsOptions& options) const {
   work.longest_wait = diagonals;
   Prediction result = predict_kernel(Kernels::diagonals, work, work.bytes, 2);
   // Not fitted: prefers the default layout, see docs/performance.md, "CDS: block components".
-  if (options.layout == CdsLayout::components) result.seconds *= 1.03;
+  if (options.layout == CdsLayout::components) result.seconds *= m_speed.gpu.multiprocessors > 0 ? 1.03 : 2.5;
   return result;
 }
 

@@ -158,7 +158,7 @@ constexpr bool check_types_of_convert() {
 ///   all          sizeof(Scalar) bytes per entry, if Scalar is another type. max_storage_ratio then counts the
 ///                bytes of a CRS matrix of that type
 ///   HYB          8 + sizeof(ordinal_type) bytes per row that is longer than the ELL part
-///   CDS, DIA     4 bytes per block row and per block column, but at most 32 per entry
+///   CDS, DIA     4 bytes per block row and per block column, but at most 32 per entry; also symmetric CDS
 ///   BELL, BSR    sizeof(ordinal_type) bytes per entry, if some row is not sorted by column
 /// These formats also need memory that is freed before the values are allocated:
 ///   SELL, JDS    16 + 2 * sizeof(ordinal_type) bytes per row, if more than 4096 rows are sorted together
@@ -169,7 +169,8 @@ constexpr bool check_types_of_convert() {
 /// Throws std::invalid_argument if crs is not a valid CRS matrix (see ConvertOptions::check_input) or if an
 /// option is not valid. Throws std::length_error if the result would be larger than
 /// ConvertOptions::max_storage_ratio allows, if size_type cannot count its elements, or if ordinal_type
-/// cannot count the entries of its longest row (ELL, SELL, JDS, HYB and HEC) or its diagonals (CDS and DIA);
+/// cannot count the entries of its longest row (ELL, SELL, JDS, HYB and HEC) or its diagonals (CDS,
+/// symmetric CDS and DIA);
 /// 32 bits count up to 2^31 - 1024. It throws before the values and columns are allocated. BELL and BSR also
 /// throw it if some row is not sorted and some row has more than 2^30 entries. Throws std::overflow_error,
 /// with the row and column, if a finite value becomes infinite in another scalar type. Values that are too
@@ -227,7 +228,8 @@ auto convert(const Arguments&...) {
 
 /// Converts a matrix of any format to CRS, on the device. For CrsMatrix and WrappedCrsMatrix the result
 /// shares the Views of the CRS matrix. Otherwise it is new, and exec is fenced to read the number of entries.
-/// Formats that cannot tell a stored zero from padding (CDS, DIA, blocked ELL, BSR) leave out zeros. The last
+/// Formats that cannot tell a stored zero from padding (CDS, symmetric CDS, DIA, blocked ELL, BSR) leave out
+/// zeros. The last
 /// kernel may still run on return.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z,
           template <class, class, class, class, class> class Matrix>

@@ -74,7 +74,7 @@ struct RefillOptions {
   /// changes nothing. If the patterns differ, the text names the first row of a different length, or else the
   /// first row with other columns. Cost: one read of both patterns and fences of exec, several times the cost
   /// of the refill (see docs/performance.md, "Check of the pattern in refill"), and for a dense format (CDS,
-  /// DIA, blocked ELL, BSR) one byte per value while it runs.
+  /// symmetric CDS, DIA, blocked ELL, BSR) one byte per value while it runs.
   ///
   /// If false, refill() is one kernel without a fence, and a CRS matrix with another pattern leaves wrong
   /// values. Use it in a loop that never changes the pattern.

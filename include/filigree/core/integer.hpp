@@ -58,4 +58,10 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t quotient(std::int64_t a, std::int64_t b
                                    static_cast<stored_row_t<Ordinal>>(b));
 }
 
+/// The position of element (i, j), i <= j, of a packed upper triangle: column by column, as LAPACK packs it.
+template <class Index>
+KOKKOS_FORCEINLINE_FUNCTION constexpr Index packed_position(Index i, Index j) {
+  return j * (j + 1) / 2 + i;
+}
+
 }  // namespace Filigree::Impl

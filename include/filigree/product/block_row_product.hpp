@@ -42,17 +42,18 @@ struct BlockRowProduct {
   KOKKOS_FORCEINLINE_FUNCTION void add_block(block_sums_type& sums, const scalar_type* KOKKOS_RESTRICT value,
                                              const factors_type& factors) const {
     FILIGREE_UNROLL(8)
-    for (int p = 0; p < BlockSize; ++p)
+    for (int p = 0; p < BlockSize; ++p) {
       FILIGREE_UNROLL(8)
-    for (int q = Place == BlockPlace::packed ? p : 0; q < BlockSize; ++q) {
-      // The stored element is (p, q), apart from mirrored blocks, in which it is (q, p).
-      constexpr BlockPlace stored = Place == BlockPlace::packed ? Place : BlockPlace::own;
-      const scalar_type a = load<Once>(value + block_component(stored, p, q, BlockSize) * terms.stride);
-      const int i = Place == BlockPlace::mirrored ? q : p;
-      const int j = Place == BlockPlace::mirrored ? p : q;
-      Operands::add_unless_zero(sums[i], terms.value(Place, i, j, a), factors[j]);
-      if (Place == BlockPlace::packed && i != j)
-        Operands::add_unless_zero(sums[j], terms.value(Place, j, i, a), factors[i]);
+      for (int q = Place == BlockPlace::packed ? p : 0; q < BlockSize; ++q) {
+        // The stored element is (p, q), apart from mirrored blocks, in which it is (q, p).
+        constexpr BlockPlace stored = Place == BlockPlace::packed ? Place : BlockPlace::own;
+        const scalar_type a = load<Once>(value + block_component(stored, p, q, BlockSize) * terms.stride);
+        const int i = Place == BlockPlace::mirrored ? q : p;
+        const int j = Place == BlockPlace::mirrored ? p : q;
+        Operands::add_unless_zero(sums[i], terms.value(Place, i, j, a), factors[j]);
+        if (Place == BlockPlace::packed && i != j)
+          Operands::add_unless_zero(sums[j], terms.value(Place, j, i, a), factors[i]);
+      }
     }
   }
 
@@ -68,15 +69,17 @@ struct BlockRowProduct {
       return;
     }
     constexpr int pack = BlockSize % 2 == 0 && sizeof(typename Operands::y_type) <= 8 ? 2 : 1;
+    // The rows of the block. The last block may have fewer, and a row after them could overflow.
+    const ordinal_type first = block_row * BlockSize;
+    const std::int64_t count = terms.y_rows - first;
     for (int i = 0; i < BlockSize; i += pack) {
-      const ordinal_type row = block_row * BlockSize + i;
       typename Operands::sums_type packed[pack];
       for (int r = 0; r < pack; ++r)
         packed[r][0] = sums[i + r];
-      if (row + pack <= terms.y_rows)
-        operands.store_rows(packed, row);
-      else if (row < terms.y_rows)
-        operands.store(packed[0], row);
+      if (i + pack <= count)
+        operands.store_rows(packed, first + i);
+      else if (i < count)
+        operands.store(packed[0], first + i);
     }
   }
 };

@@ -27,10 +27,9 @@ enum class BlockPlace {
   packed     ///< at this block row, but only the elements (i, j) with i <= j; the others are mirrored
 };
 
-/// The component of a b x b block that holds element (i, j). Packed blocks have the order of LAPACK's packed
-/// upper triangles.
+/// The component of a b x b block that holds element (i, j).
 KOKKOS_FORCEINLINE_FUNCTION constexpr int block_component(BlockPlace place, int i, int j, int b) {
-  if (place == BlockPlace::packed) return i <= j ? j * (j + 1) / 2 + i : i * (i + 1) / 2 + j;
+  if (place == BlockPlace::packed) return i <= j ? packed_position(i, j) : packed_position(j, i);
   return place == BlockPlace::own ? i * b + j : j * b + i;
 }
 
@@ -51,6 +50,36 @@ struct BlockTerm {
     return values + block_component(place, i, j, b) * stride +
            (place == BlockPlace::mirrored ? shift : std::int64_t(0));
   }
+};
+
+/// What all Terms have in common.
+template <class Scalar_, class Ordinal_>
+struct BlockTerms {
+  using Scalar = Scalar_;
+  using Ordinal = Ordinal_;
+
+  const Scalar* values;
+  const Ordinal* offsets;  ///< of the stored diagonals, ascending
+  std::int64_t diagonals;  ///< number of offsets
+  int block_size;
+  std::int64_t y_rows;
+  std::int64_t x_rows;
+  std::int64_t y_blocks;
+  std::int64_t x_blocks;
+  std::int64_t stride;
+
+  /// The terms of a matrix, or of its transpose.
+  template <class Matrix>
+  BlockTerms(const Matrix& A, bool transpose)
+      : values(A.values.data()),
+        offsets(A.offsets.data()),
+        diagonals(static_cast<std::int64_t>(A.numDiagonals())),
+        block_size(A.block_size()),
+        y_rows(static_cast<std::int64_t>(transpose ? A.numCols() : A.numRows())),
+        x_rows(static_cast<std::int64_t>(transpose ? A.numRows() : A.numCols())),
+        y_blocks((y_rows + block_size - 1) / block_size),
+        x_blocks((x_rows + block_size - 1) / block_size),
+        stride(transpose ? x_blocks : y_blocks) {}
 };
 
 /// The product on a host: one thread per team. It multiplies row i of the blocks of a tile of block rows,

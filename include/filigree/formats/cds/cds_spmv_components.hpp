@@ -10,26 +10,21 @@ namespace Filigree::Impl {
 /// The block diagonals of a product with a CDS matrix with CdsLayout::components, or with its transpose if
 /// Transpose is true (see product/block_terms.hpp).
 template <class Scalar_, class Ordinal_, bool Transpose, bool Conjugate>
-struct CdsTerms {
+struct CdsTerms : BlockTerms<Scalar_, Ordinal_> {
   using Scalar = Scalar_;
-  using Ordinal = Ordinal_;
-  const Scalar* values;
-  const Ordinal* offsets;
-  std::int64_t diagonals;
-  int block_size;
-  std::int64_t stride;    ///< block rows of A: positions from one component to the next
-  std::int64_t y_blocks;  ///< blocks of y
-  std::int64_t x_blocks;  ///< blocks of x
-  std::int64_t y_rows;    ///< rows of y. The last block may have more rows than that
-  std::int64_t x_rows;    ///< rows of x
+  using BlockTerms<Scalar_, Ordinal_>::diagonals;
+
+  template <class Matrix>
+  explicit CdsTerms(const Matrix& A) : BlockTerms<Scalar_, Ordinal_>(A, Transpose) {}
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return diagonals; }
   /// The values of the diagonal of term k. Terms ascend by their block of x.
   KOKKOS_FORCEINLINE_FUNCTION const Scalar* diagonal_of_term(std::int64_t k) const {
-    return values + (Transpose ? diagonals - 1 - k : k) * block_size * block_size * stride;
+    const std::int64_t d = Transpose ? diagonals - 1 - k : k;
+    return this->values + d * this->block_size * this->block_size * this->stride;
   }
   KOKKOS_FORCEINLINE_FUNCTION BlockTerm<Scalar> term(std::int64_t k) const {
-    const auto shift = static_cast<std::int64_t>(offsets[Transpose ? diagonals - 1 - k : k]);
+    const auto shift = static_cast<std::int64_t>(this->offsets[Transpose ? diagonals - 1 - k : k]);
     return {diagonal_of_term(k), Transpose ? -shift : shift,
             Transpose ? BlockPlace::mirrored : BlockPlace::own};
   }
@@ -116,29 +111,18 @@ template <bool Transpose, bool Conjugate, class ExecutionSpace, class S, class O
 void component_spmv(const ExecutionSpace& exec, const std::string& name, const CdsMatrix<S, O, D, M, Z>& cds,
                     const Operands& operands) {
   using Terms = CdsTerms<S, O, Transpose, Conjugate>;
-  const std::int64_t b = cds.block_size();
-  const std::int64_t rows = static_cast<std::int64_t>(cds.numRows());
-  const std::int64_t columns = static_cast<std::int64_t>(cds.numCols());
-  const std::int64_t block_rows = (rows + b - 1) / b;
-  const std::int64_t block_columns = (columns + b - 1) / b;
-  const Terms terms{cds.values.data(),
-                    cds.offsets.data(),
-                    static_cast<std::int64_t>(cds.numDiagonals()),
-                    cds.block_size(),
-                    block_rows,
-                    Transpose ? block_columns : block_rows,
-                    Transpose ? block_rows : block_columns,
-                    Transpose ? columns : rows,
-                    Transpose ? rows : columns};
+  const Terms terms(cds);
   constexpr bool has_block_row_kernel = runs_on_gpu_v<ExecutionSpace> && Operands::most_columns == 1;
-  with_block_size<has_block_row_kernel ? largest_compiled_block_size : 0>(b, [&](auto block_size) {
-    constexpr int size = decltype(block_size)::value;
-    constexpr BlockPlace place = Transpose ? BlockPlace::mirrored : BlockPlace::own;
-    if constexpr (size > 1)
-      CdsBlockRowSpmv<ExecutionSpace, Terms, Operands, size, place>(terms, operands).launch_on(exec, name);
-    else
-      block_terms_spmv(exec, name, terms, operands);
-  });
+  with_block_size<has_block_row_kernel ? largest_compiled_block_size : 0>(
+      cds.block_size(), [&](auto block_size) {
+        constexpr int size = decltype(block_size)::value;
+        constexpr BlockPlace place = Transpose ? BlockPlace::mirrored : BlockPlace::own;
+        if constexpr (size > 1)
+          CdsBlockRowSpmv<ExecutionSpace, Terms, Operands, size, place>(terms, operands)
+              .launch_on(exec, name);
+        else
+          block_terms_spmv(exec, name, terms, operands);
+      });
 }
 
 }  // namespace Filigree::Impl

@@ -42,15 +42,15 @@ struct SymCdsElements {
   /// The position of element (i, j) of the block of a block row on the main diagonal.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t main_position(std::int64_t block_row, std::int64_t i,
                                                          std::int64_t j) const {
-    const std::int64_t component = i <= j ? j * (j + 1) / 2 + i : i * (i + 1) / 2 + j;
+    const std::int64_t component = i <= j ? packed_position(i, j) : packed_position(j, i);
     const std::int64_t stored = component * block_rows + block_row;
     return i <= j ? stored : mirror(stored);
   }
   /// The position of element (i, j) of the block of a block row on diagonal d.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t upper_position(std::int64_t d, std::int64_t block_row,
                                                           std::int64_t i, std::int64_t j) const {
-    const std::int64_t b = block_size;
-    return (b * (b + 1) / 2 + d * b * b + i * b + j) * block_rows + block_row;
+    const std::int64_t component = sym_cds_components(block_size, d) + i * block_size + j;
+    return component * block_rows + block_row;
   }
 
   KOKKOS_INLINE_FUNCTION std::int64_t position(std::int64_t row, std::int64_t column) const {

@@ -166,8 +166,8 @@ inline void check_sym_cds_options(const char* function, const SymCdsOptions& opt
                                 "; it must be at least 0.");
 }
 
-/// The values of a SymCdsMatrix per block row.
-inline std::int64_t sym_cds_components(std::int64_t block_size, std::int64_t diagonals) {
+/// The values per block row of a SymCdsMatrix with that number of diagonals above the main one.
+KOKKOS_INLINE_FUNCTION std::int64_t sym_cds_components(std::int64_t block_size, std::int64_t diagonals) {
   return block_size * (block_size + 1) / 2 + diagonals * block_size * block_size;
 }
 

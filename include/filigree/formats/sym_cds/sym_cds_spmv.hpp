@@ -205,13 +205,14 @@ struct SymCdsMarchSpmv : BlockRowProduct<Terms, Operands, BlockSize> {
                                                    const scalar_type* KOKKOS_RESTRICT value,
                                                    const factors_type& own, const factors_type& next) const {
     FILIGREE_UNROLL(8)
-    for (int i = 0; i < BlockSize; ++i)
+    for (int i = 0; i < BlockSize; ++i) {
       FILIGREE_UNROLL(8)
-    for (int j = 0; j < BlockSize; ++j) {
-      constexpr BlockPlace place = BlockPlace::own;
-      const scalar_type a = load_once(value + block_component(place, i, j, BlockSize) * this->terms.stride);
-      Operands::add_unless_zero(sums[i], this->terms.value(place, i, j, a), next[j]);
-      Operands::add_unless_zero(carried[j], this->terms.value(BlockPlace::mirrored, j, i, a), own[i]);
+      for (int j = 0; j < BlockSize; ++j) {
+        constexpr BlockPlace place = BlockPlace::own;
+        const scalar_type a = load_once(value + block_component(place, i, j, BlockSize) * this->terms.stride);
+        Operands::add_unless_zero(sums[i], this->terms.value(place, i, j, a), next[j]);
+        Operands::add_unless_zero(carried[j], this->terms.value(BlockPlace::mirrored, j, i, a), own[i]);
+      }
     }
   }
 };
@@ -222,18 +223,7 @@ template <bool Conjugate, bool Hermitian, class ExecutionSpace, class S, class O
 void symmetric_spmv(const ExecutionSpace& exec, const std::string& name, const SymCdsMatrix<S, O, D, M, Z>& A,
                     const Operands& operands) {
   using Terms = SymCdsTerms<S, O, Conjugate, Hermitian>;
-  const std::int64_t b = A.block_size();
-  const std::int64_t rows = static_cast<std::int64_t>(A.numRows());
-  const std::int64_t block_rows = (rows + b - 1) / b;
-  const Terms terms{A.values.data(),
-                    A.offsets.data(),
-                    static_cast<std::int64_t>(A.numDiagonals()),
-                    A.block_size(),
-                    block_rows,
-                    block_rows,
-                    block_rows,
-                    rows,
-                    rows};
+  const Terms terms(A);
   constexpr bool can_march = runs_on_gpu_v<ExecutionSpace> && Operands::most_columns == 1;
   with_block_size<can_march ? largest_compiled_block_size : 0>(A.block_size(), [&](auto block_size) {
     constexpr int size = decltype(block_size)::value;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "filigree/formats/sym_cds/sym_cds_matrix.hpp"
 #include "filigree/product/block_terms.hpp"
 
 namespace Filigree::Impl {
@@ -9,29 +10,23 @@ namespace Filigree::Impl {
 /// the stored diagonals, the packed main diagonal, then the stored diagonals. ConjugateMirrored is whether the
 /// mirror image of an element is its complex conjugate.
 template <class Scalar_, class Ordinal_, bool Conjugate, bool ConjugateMirrored>
-struct SymCdsTerms {
+struct SymCdsTerms : BlockTerms<Scalar_, Ordinal_> {
   using Scalar = Scalar_;
-  using Ordinal = Ordinal_;
-  const Scalar* values;
-  const Ordinal* offsets;  ///< offsets of the diagonals above the main one, ascending
-  std::int64_t diagonals;  ///< their number
-  int block_size;
-  std::int64_t stride;
-  std::int64_t y_blocks;
-  std::int64_t x_blocks;
-  std::int64_t y_rows;
-  std::int64_t x_rows;
+  using BlockTerms<Scalar_, Ordinal_>::values;
+  using BlockTerms<Scalar_, Ordinal_>::diagonals;
+
+  template <class Matrix>
+  explicit SymCdsTerms(const Matrix& A) : BlockTerms<Scalar_, Ordinal_>(A, false) {}
 
   KOKKOS_FORCEINLINE_FUNCTION const Scalar* diagonal(std::int64_t d) const {
-    const int packed = block_size * (block_size + 1) / 2;
-    return values + (packed + d * block_size * block_size) * stride;
+    return values + sym_cds_components(this->block_size, d) * this->stride;
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return 2 * diagonals + 1; }
   KOKKOS_FORCEINLINE_FUNCTION BlockTerm<Scalar> term(std::int64_t k) const {
     if (k == diagonals) return {values, 0, BlockPlace::packed};
     const bool below = k < diagonals;
     const std::int64_t d = below ? diagonals - 1 - k : k - diagonals - 1;
-    const auto shift = static_cast<std::int64_t>(offsets[d]);
+    const auto shift = static_cast<std::int64_t>(this->offsets[d]);
     return {diagonal(d), below ? -shift : shift, below ? BlockPlace::mirrored : BlockPlace::own};
   }
   KOKKOS_FORCEINLINE_FUNCTION Scalar value(BlockPlace place, int i, int j, const Scalar& value) const {
