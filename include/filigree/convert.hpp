@@ -130,6 +130,7 @@ constexpr bool check_types_of_convert() {
 ///
 ///     auto A = convert<EllMatrix>(exec, crs);
 ///     auto B = convert<EllMatrix, float>(exec, crs);  // values rounded to float
+///     auto C = convert<EllMatrix, half_t>(exec, crs); // values rounded to 16 bits, see core/half.hpp
 ///
 /// @tparam Format  the class template of the format
 /// @tparam Scalar  the scalar type of the result; void for that of A. A complex matrix has no real result
@@ -174,7 +175,7 @@ constexpr bool check_types_of_convert() {
 /// 32 bits count up to 2^31 - 1024. It throws before the values and columns are allocated. BELL and BSR also
 /// throw it if some row is not sorted and some row has more than 2^30 entries. Throws std::overflow_error,
 /// with the row and column, if a finite value becomes infinite in another scalar type. Values that are too
-/// small become 0. Throws std::logic_error if Kokkos is not initialized.
+/// small become 0; ConvertOptions::rounding tells how many, and how much the others were rounded. Throws std::logic_error if Kokkos is not initialized.
 template <template <class, class, class, class, class> class Format, class Scalar = void,
           class ExecutionSpace, class Matrix, class Options = Impl::options_of_convert_t<Format, Matrix>,
           std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, int> = 0>
@@ -194,12 +195,14 @@ auto convert(const ExecutionSpace& exec, const Matrix& A, const Options& options
     Impl::check_convert_options(function, format_options);
     decltype(auto) given = Impl::crs_of(exec, A);
     Impl::check_crs(exec, function, given, format_options.check_input);
-    decltype(auto) crs = Impl::with_scalar<value_type>(exec, function, name, given);
+    Rounding rounding;
+    decltype(auto) crs = Impl::with_scalar<value_type>(exec, function, name, given, rounding);
     Result result;
     Impl::convert_from_crs(exec, crs, format_options, result);
     Impl::set_label(result, Impl::current_label());
     // The kernels must end before Views that only `given` or `crs` has are freed on return.
     if constexpr (!std::is_reference_v<decltype(given)> || !std::is_reference_v<decltype(crs)>) exec.fence();
+    if (format_options.rounding != nullptr) *format_options.rounding = rounding;
     return result;
   }
 }
@@ -314,8 +317,13 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> refill(
                                       " with ", Traits::nnz(A), " entries, and the CRS matrix is ", rows,
                                       " x ", given.numCols(), " with ", given.nnz(),
                                       "; it must have the pattern of the matrix that A was converted from.");
-  if (rows == 0) return;
-  decltype(auto) crs = Impl::with_scalar<typename Traits::value_type>(exec, function, Traits::name(), given);
+  Rounding rounding;
+  if (rows == 0) {
+    if (options.rounding != nullptr) *options.rounding = rounding;
+    return;
+  }
+  decltype(auto) crs =
+      Impl::with_scalar<typename Traits::value_type>(exec, function, Traits::name(), given, rounding);
   if (options.check_pattern) {
     const std::int64_t row = Impl::first_different_row(exec, A, crs);
     if (row < rows)
@@ -326,6 +334,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> refill(
   Impl::refill_from_crs(exec, A, crs);
   // The kernel must end before the values of `crs` are freed on return.
   if constexpr (!std::is_reference_v<decltype(crs)>) exec.fence();
+  if (options.rounding != nullptr) *options.rounding = rounding;
 }
 
 /// refill(exec, A, crs, options) on the default instance of the execution space of A.

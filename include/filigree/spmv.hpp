@@ -61,6 +61,8 @@ void spmv_with_handle(const ExecutionSpace& exec, [[maybe_unused]] const Handle&
   using y_type = typename YView::non_const_value_type;
   using accumulator_type = wider_t<typename MatrixTraits<Matrix>::value_type, x_type, y_type>;
   static_assert(!std::is_integral_v<y_type>, "Filigree::spmv: the values of y must not be integers.");
+  static_assert(!RealTraits<real_t<x_type>>::is_short && !RealTraits<real_t<y_type>>::is_short,
+                "Filigree::spmv: x and y must not have 16-bit values. Only a matrix can store these.");
   static_assert(
       is_complex_v<y_type> || !(is_complex_v<accumulator_type> || is_complex_v<Alpha> || is_complex_v<Beta>),
       "Filigree::spmv: y must be complex if A, x, alpha or beta is.");

@@ -59,10 +59,12 @@ struct Reference {
 /// An element is the sum of n products and of beta*y. Each of the at most n + 1 additions rounds by eps/2 of
 /// the partial sum, and each of the up to three complex multiplications by sqrt(5) eps/2. Together this is
 /// less than (n + 3) eps times the sum of all magnitudes, for any order of the additions. eps is that of Y,
-/// which must be the least precise of the types.
+/// which must be the least precise of the types. If the product uses rounded entries, `entry_rounding` is how
+/// much an entry may be rounded, relative to its value.
 template <class Scalar, class X, class Y>
 Reference reference_product(Mode mode, const Wide& alpha, const HostMatrix<Scalar>& A,
-                            const HostVectors<X>& x, const Wide& beta, const HostVectors<Y>& y) {
+                            const HostVectors<X>& x, const Wide& beta, const HostVectors<Y>& y,
+                            long double entry_rounding = 0) {
   Reference result{HostVectors<Wide>(y.rows, y.columns), HostVectors<long double>(y.rows, y.columns)};
   const bool transpose = mode == Mode::Transpose || mode == Mode::ConjugateTranspose;
   const bool conjugate = mode == Mode::Conjugate || mode == Mode::ConjugateTranspose;
@@ -83,8 +85,9 @@ Reference reference_product(Mode mode, const Wide& alpha, const HostMatrix<Scala
         result.value(row, c) += beta * wide(y(row, c));
         result.bound(row, c) += std::abs(beta * wide(y(row, c)));
       }
-      result.bound(row, c) *= static_cast<long double>(terms[static_cast<std::size_t>(row)] + 3) *
-                              std::numeric_limits<Filigree::Impl::real_t<Y>>::epsilon();
+      result.bound(row, c) *=
+          entry_rounding + static_cast<long double>(terms[static_cast<std::size_t>(row)] + 3) *
+                               std::numeric_limits<Filigree::Impl::real_t<Y>>::epsilon();
     }
   }
   return result;
@@ -194,10 +197,12 @@ struct Expectation {
 /// The expected product with the given x. If beta is 0, y is filled with NaN before the product.
 template <class Scalar, class X, class Factor>
 Expectation<X> expect_product(const HostMatrix<Scalar>& host, const Product<Factor>& product,
-                              const HostVectors<X>& x) {
+                              const HostVectors<X>& x, long double entry_rounding = 0) {
   HostVectors<X> y(y_rows(host, product.mode), x.columns, not_a_number<X>());
   if (product.beta != Factor(0)) y = Random(11).vectors<X>(y.rows, y.columns);
-  return {x, y, reference_product(product.mode, wide(product.alpha), host, x, wide(product.beta), y)};
+  return {
+      x, y,
+      reference_product(product.mode, wide(product.alpha), host, x, wide(product.beta), y, entry_rounding)};
 }
 
 /// The expected product with a random x. If alpha is 0, x is filled with NaN.

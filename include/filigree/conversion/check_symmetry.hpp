@@ -14,11 +14,11 @@ template <class Scalar>
                                   const Scalar& value, const Scalar& image, bool is_hermitian,
                                   double tolerance) {
   const char* const expected = is_hermitian && is_complex_v<Scalar> ? "complex conjugates" : "equal";
-  fail<std::invalid_argument>(function, ": the matrix is not symmetric: the value in row ", row,
-                              " and column ", column, " is ", value, ", and the value in row ", column,
-                              " and column ", row, " is ", image, "; they must be ", expected,
-                              " up to a relative difference of options.symmetry_tolerance = ", tolerance,
-                              ". Use Filigree::CdsMatrix for matrices that are not symmetric.");
+  fail<std::invalid_argument>(
+      function, ": the matrix is not symmetric: the value in row ", row, " and column ", column, " is ",
+      printable(value), ", and the value in row ", column, " and column ", row, " is ", printable(image),
+      "; they must be ", expected, " up to a relative difference of options.symmetry_tolerance = ", tolerance,
+      ". Use Filigree::CdsMatrix for matrices that are not symmetric.");
 }
 
 /// Finds the first entry of a CRS matrix that differs from its mirror image.

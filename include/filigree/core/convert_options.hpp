@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -8,6 +9,20 @@
 #include "filigree/core/error.hpp"
 
 namespace Filigree {
+
+/// What a conversion to a narrower scalar type, for example from double to float, has done to the entries of
+/// the CRS matrix.
+///
+/// If no entry is too small for the full precision of the new type, `largest` is at most the unit roundoff u of
+/// that type: 2^-24 for float, 2^-11 for half_t and 2^-8 for bhalf_t. Then an element of the product A*x
+/// changes by at most u times the element of |A|*|x|, besides the rounding of sums.
+struct Rounding {
+  /// The largest |rounded - value| / |value| of an entry that is finite and not 0. It is 1 if such an entry
+  /// became 0. The size |z| of a complex number is the larger of the sizes of its parts.
+  double largest = 0;
+  /// The number of entries that were not 0 and became 0.
+  std::int64_t zeros = 0;
+};
 
 /// The options of every conversion from CRS. The options of each format derive from it.
 struct ConvertOptions {
@@ -31,6 +46,8 @@ struct ConvertOptions {
   /// not show it, because these classes of Kokkos Kernels cannot keep it. The names of each label are kept
   /// until the process ends, so do not count in it.
   std::string label;
+  /// If not null, the conversion writes here how it has rounded the entries. It writes nothing if it throws.
+  Rounding* rounding = nullptr;
 };
 
 /// A variant of a format: options and a name for them.
@@ -79,6 +96,8 @@ struct RefillOptions {
   /// If false, refill() is one kernel without a fence, and a CRS matrix with another pattern leaves wrong
   /// values. Use it in a loop that never changes the pattern.
   bool check_pattern = true;
+  /// If not null, refill() writes here how it has rounded the entries. It writes nothing if it throws.
+  Rounding* rounding = nullptr;
 };
 
 }  // namespace Filigree

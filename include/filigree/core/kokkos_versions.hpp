@@ -43,3 +43,17 @@
 #else
 #define FILIGREE_KOKKOS_KERNELS_HAS_SPARSE_IO 0
 #endif
+
+/// 1 if half_t of Kokkos has 16 bits, 0 if it is another name of float or missing. Depends on the backend.
+#if defined(KOKKOS_HALF_T_IS_FLOAT)
+#define FILIGREE_KOKKOS_HAS_HALF (KOKKOS_VERSION >= 40000 && !(KOKKOS_HALF_T_IS_FLOAT))
+#else
+#define FILIGREE_KOKKOS_HAS_HALF 0
+#endif
+
+/// 1 if bhalf_t of Kokkos has 16 bits, 0 if it is another name of float or missing. Depends on the backend.
+#if defined(KOKKOS_BHALF_T_IS_FLOAT)
+#define FILIGREE_KOKKOS_HAS_BHALF (KOKKOS_VERSION >= 40000 && !(KOKKOS_BHALF_T_IS_FLOAT))
+#else
+#define FILIGREE_KOKKOS_HAS_BHALF 0
+#endif

@@ -3,7 +3,7 @@
 
 #include <complex>
 
-#include "filigree/core/kokkos_versions.hpp"
+#include "filigree/core/half.hpp"
 
 namespace Filigree::Impl {
 
@@ -27,12 +27,16 @@ constexpr bool is_complex_v = ScalarTraits<std::remove_cv_t<T>>::is_complex;
 template <class T>
 using real_t = typename ScalarTraits<std::remove_cv_t<T>>::real_type;
 
-/// The type for sums of products of the given types. It has the widest of their real types and is complex if
-/// one of them is.
+/// The real type for sums of numbers of type T: its own real type, or float if that has 16 bits.
+template <class T>
+using sum_t = typename RealTraits<real_t<T>>::sum_type;
+
+/// The type for sums of products of the given types. It has the widest of the real types for their sums, and
+/// is complex if one of them is.
 template <class... Ts>
 using wider_t =
-    std::conditional_t<(is_complex_v<Ts> || ...), Kokkos::complex<std::common_type_t<real_t<Ts>...>>,
-                       std::common_type_t<real_t<Ts>...>>;
+    std::conditional_t<(is_complex_v<Ts> || ...), Kokkos::complex<std::common_type_t<sum_t<Ts>...>>,
+                       std::common_type_t<sum_t<Ts>...>>;
 
 /// Converts a value to the precision of Wide. A real value stays real, because an imaginary part of zero
 /// would turn an Inf in the other factor of a product into NaN.
@@ -42,6 +46,15 @@ KOKKOS_FORCEINLINE_FUNCTION auto widen(const T& value) {
     return Kokkos::complex<real_t<Wide>>(value.real(), value.imag());
   else
     return static_cast<real_t<Wide>>(value);
+}
+
+/// A value as a type that operator<< can print.
+template <class T>
+auto printable(const T& value) {
+  if constexpr (RealTraits<real_t<T>>::is_short)
+    return static_cast<float>(value);
+  else
+    return value;
 }
 
 /// The complex conjugate of the value if Conjugate is true, else the value. Real values do not change.

@@ -51,8 +51,9 @@ void check_matrix(const ViewChecker<ExecutionSpace>& checker, const BellMatrix<S
         const std::int64_t position = (k * b + c) * rows + row;
         if (values(static_cast<std::size_t>(position)) == S(0)) continue;
         if (block < 0 || block * b + c >= columns)
-          checker.refuse("values", "(", position, ") is ", values(static_cast<std::size_t>(position)),
-                         ", in row ", row, " and block column ", block, " of a matrix of ", columns,
+          checker.refuse("values", "(", position, ") is ",
+                         printable(values(static_cast<std::size_t>(position))), ", in row ", row,
+                         " and block column ", block, " of a matrix of ", columns,
                          " columns; it is padding and must be 0");
         ++nonzeros;
       }

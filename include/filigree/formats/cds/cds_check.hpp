@@ -34,8 +34,8 @@ void check_matrix(const ViewChecker<ExecutionSpace>& checker, const CdsMatrix<S,
           const auto& value = values(static_cast<std::size_t>(position));
           if (value == S(0)) return;
           if (row >= rows || column < 0 || column >= columns)
-            checker.refuse("values", "(", position, ") is ", value, ", in row ", row, " and column ", column,
-                           " of a matrix of ", rows, " rows and ", columns,
+            checker.refuse("values", "(", position, ") is ", printable(value), ", in row ", row,
+                           " and column ", column, " of a matrix of ", rows, " rows and ", columns,
                            " columns; it is padding and must be 0");
           ++nonzeros;
         });

@@ -39,12 +39,12 @@ void check_matrix(const ViewChecker<ExecutionSpace>& checker, const SymCdsMatrix
           const auto& value = values(static_cast<std::size_t>(is_stored ? position : mirror(position)));
           if (value == S(0)) return;
           if (row >= rows || column >= rows)
-            checker.refuse("values", "(", is_stored ? position : mirror(position), ") is ", value,
+            checker.refuse("values", "(", is_stored ? position : mirror(position), ") is ", printable(value),
                            ", in row ", row, " and column ", column, " of a matrix of ", rows, " rows and ",
                            rows, " columns; it is padding and must be 0");
           if (row == column && A.symmetry() == Symmetry::hermitian && conjugate_if<true>(value) != value)
-            checker.refuse("values", "(", position, ") is ", value, ", in row ", row, " and column ", column,
-                           " of a Hermitian matrix; it must be real");
+            checker.refuse("values", "(", position, ") is ", printable(value), ", in row ", row,
+                           " and column ", column, " of a Hermitian matrix; it must be real");
           ++nonzeros;
         });
   if (static_cast<std::int64_t>(A.nnz()) < nonzeros)
