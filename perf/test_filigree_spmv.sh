@@ -41,6 +41,16 @@ grep -Eq '^sym_cds +[0-9.]+ ' "$work/out" || fail "--symmetric does not measure 
 "$tool" --grid=6x5x4 --dof=2 --format=cds,sym_cds --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
 grep -q '^sym_cds is not measured: .*the matrix is not symmetric' "$work/out" || fail "sym_cds is not refused"
 
+# Each format is also measured with narrower values. The recommendation does not name them.
+"$tool" --grid=6x5x4 --dof=2 --symmetric --format=cds,sell --store=float --benchmark_min_time=0.001 \
+  --benchmark_out="$work/stored.json" > "$work/out" 2> "$work/err"
+grep -Eq '^cds_float +[0-9.]+ ' "$work/out" || fail "--store=float does not measure cds_float"
+grep -Eq '^sell +[0-9.]+ ' "$work/out" || fail "--store=float does not measure sell"
+grep -Eq "^with values stored in float, (cds|sell)_float is [0-9.]+ times as fast as Kokkos Kernels' CRS; entries were rounded by up to [0-9.]+e-08 of their value$" \
+  "$work/out" || fail "no line about stored values: $(cat "$work/out")"
+grep -q '"largest_rounding": ' "$work/stored.json" || fail "the JSON has no rounding"
+recommends "$work/out" "(crs|cds|sell)"
+
 # The header, the row of Kokkos Kernels and the legend.
 "$tool" --grid=6x5x4 --format=cds --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
 grep -q '^7pt_6x5x4_dof1 in double: 120 rows, 120 columns, 692 entries; CRS takes ' "$work/out" || fail "no header"
@@ -124,7 +134,7 @@ grep -q '^filigree_spmv: --format: unknown not in {crs,.*,cds' "$work/err" || fa
 for bad in --grid=0x4 --grid=4x4x4x4 --grid= --stencil=9pt --stencil=8pt --boundary=wall --boundary=constant \
   --boundary=constant:1 --boundary=wrap:1 --boundary=drop,drop,drop,drop --boundary=wrap,clamp '--boundary=wrap,' \
   --boundary=constant:0:1: --grid=64x64x "--grid=2x2 --boundary=wrap" --dof=none --scalar=half --format=unknown --matrix=/nonexistent.mtx \
-  --unknown=1 "--grid=4x4 --stencil=7pt"; do
+  --unknown=1 --store=int "--store=float --scalar=float" "--grid=4x4 --stencil=7pt"; do
   # shellcheck disable=SC2086
   if "$tool" $bad > "$work/out" 2> "$work/err"; then fail "$bad was accepted"; fi
   [ -s "$work/err" ] || fail "$bad was refused without a message"

@@ -126,6 +126,7 @@ class Measurement {
     Result result;
     result.format = candidate.name;
     result.is_peer = candidate.is_peer;
+    result.stored = candidate.stored;
     result.refusal = candidate.refusal;
     result.storage_bytes = candidate.storage_bytes;
     result.bytes = candidate.bytes;

@@ -23,6 +23,7 @@ using Figures = std::vector<std::pair<std::string, double>>;
 struct Result {
   std::string format;
   bool is_peer = false;  ///< a product of another library, which is never recommended
+  std::string stored;    ///< the type of the stored values if it is narrower than the scalar type, else empty
   std::string refusal;   ///< the reason of the refusal
   double storage_bytes = 0;
   double bytes = 0;  ///< bytes that a product must move: the matrix, x and y
@@ -78,7 +79,8 @@ struct Report {
   /// The machine, the versions and the matrix by their names in the JSON of Google Benchmark.
   std::vector<std::pair<std::string, std::string>> context() const;
   /// Prints the context, a table of the results with the fastest first, its legend, the refusals, a line
-  /// about the format that optimize() picked if "auto" was measured, and the recommendation.
+  /// about the format that optimize() picked if "auto" was measured, a line about narrower values if they were
+  /// measured, and the recommendation. It does not recommend narrower values, because they change the result.
   void print(std::ostream& out) const;
 };
 

@@ -16,6 +16,7 @@ struct Candidate {
   std::string name;
   std::string format;             ///< name of the format in MatrixTraits, empty for a peer
   bool is_peer = false;           ///< the product of another library
+  std::string stored;             ///< the type of the stored values if it is narrower than Scalar, else empty
   std::string refusal;            ///< why there is no product; empty if there is one
   std::function<void()> product;  ///< y = A*x on the default instance; keeps the converted matrix alive
   double storage_bytes = 0;       ///< bytes that the matrix occupies
@@ -28,7 +29,8 @@ struct Candidate {
   std::string picked;         ///< name of the format that optimize() picked, only for "auto"
   double predicted_seconds = 0;  ///< prediction of the byte model for that format
   /// Figures of the converted matrix that only some formats have, by name: "ell_width" and "excess_share" of
-  /// HYB and HEC, that is the entries beyond the ELL part divided by all entries.
+  /// HYB and HEC, that is the entries beyond the ELL part divided by all entries; "largest_rounding" of
+  /// matrices with narrower values, see Filigree::Rounding.
   std::vector<std::pair<std::string, double>> facts;
 };
 
@@ -38,6 +40,9 @@ struct Wanted {
   std::function<bool(const std::string& name, bool is_default)> wants;
   /// Whether symmetric formats are candidates too. Their conversions refuse a matrix that is not symmetric.
   bool symmetric = false;
+  /// If not empty, each wanted variant is also measured with its values stored in this type, one of
+  /// stored_types().
+  std::string stored;
   /// The most storage that a format may need, in CRS matrices; 0 for the default of the format.
   double max_storage_ratio = 0;
   /// Times conversions and refills.
@@ -51,11 +56,30 @@ struct Wanted {
 template <class Scalar>
 std::vector<std::string> candidate_names();
 
+/// The names of types, narrower than double, in which this build can store the values of matrices. Candidates
+/// of double have them.
+inline std::vector<std::string> stored_types() {
+  std::vector<std::string> names = {"float"};
+#if FILIGREE_HAS_HALF
+  names.emplace_back("half");
+#endif
+#if FILIGREE_HAS_BHALF
+  names.emplace_back("bhalf");
+#endif
+  return names;
+}
+
 /// Converts and checks the wanted candidates one after the other, and calls visit for each. The matrix of a
 /// candidate lives as long as the candidate. Throws std::runtime_error if a product is wrong. There is one
 /// explicit instantiation per scalar type, each in its own source file, so that they compile in parallel.
 template <class Scalar>
 void for_each_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, const Wanted& wanted,
                         const std::function<void(const Candidate&)>& visit);
+
+/// for_each_candidate() for variants of formats whose values are stored in the type Stored. The name of a
+/// candidate is that of the variant, followed by _ and the name of the type.
+template <class Scalar, class Stored>
+void for_each_stored_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, const Wanted& wanted,
+                               const std::function<void(const Candidate&)>& visit);
 
 }  // namespace FiligreePerf

@@ -29,14 +29,15 @@ std::vector<std::string> candidate_names() {
 
 /// Fills in the bytes that a product moves, and the error of the product if `check` is set.
 template <class Scalar>
-void check_candidate(SpmvProblem<Scalar>& problem, Candidate& candidate, bool check) {
+void check_candidate(SpmvProblem<Scalar>& problem, Candidate& candidate, bool check,
+                     double entry_rounding = 0) {
   candidate.bytes = candidate.storage_bytes +
                     static_cast<double>(problem.x.extent(0) + problem.y.extent(0)) * sizeof(Scalar);
   if (!check) return;
   Progress progress("checking the product of " + candidate.name);
   Kokkos::deep_copy(problem.y, Scalar(std::numeric_limits<Filigree::Impl::real_t<Scalar>>::quiet_NaN()));
   candidate.product();
-  candidate.max_rel_error = problem.check(candidate.name);
+  candidate.max_rel_error = problem.check(candidate.name, entry_rounding);
 }
 
 template <class Part, class Whole>
@@ -101,18 +102,25 @@ Candidate make_auto(const std::shared_ptr<SpmvProblem<Scalar>>& problem, bool ti
   return candidate;
 }
 
-/// The candidate of one variant of a format.
-template <class FormatTag, class Scalar, class FormatOptions>
-Candidate make_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, const std::string& name,
-                         FormatOptions options, const Wanted& wanted) {
-  using matrix_type = matrix_of<Scalar, FormatTag>;
+/// The candidate of one variant of a format, with values of type Stored. `stored` is the name of that type if it
+/// is not Scalar.
+template <class FormatTag, class Stored, class Scalar, class FormatOptions>
+Candidate make_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, const std::string& variant,
+                         FormatOptions options, const Wanted& wanted, const std::string& stored = "") {
+  using matrix_type = matrix_of<Stored, FormatTag>;
   using execution_space = typename SpmvProblem<Scalar>::execution_space;
+  const std::string name = stored.empty() ? variant : variant + "_" + stored;
   Candidate candidate;
   candidate.name = name;
+  candidate.stored = stored;
   candidate.format = Filigree::MatrixTraits<matrix_type>::name();
   Filigree::Impl::set_block_size(options, problem->block_size);
   if (wanted.max_storage_ratio > 0) options.max_storage_ratio = wanted.max_storage_ratio;
-  const auto convert = [&]() { return Filigree::convert<FormatTag::template matrix>(problem->crs, options); };
+  Filigree::Rounding rounding;
+  options.rounding = &rounding;
+  const auto convert = [&]() {
+    return Filigree::convert<FormatTag::template matrix, Stored>(problem->crs, options);
+  };
   matrix_type A;
   candidate.refusal = refusal_of([&]() {
     if (wanted.time_conversions) {
@@ -129,8 +137,23 @@ Candidate make_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, co
   };
   candidate.storage_bytes = static_cast<double>(Filigree::MatrixTraits<matrix_type>::storage_bytes(A));
   candidate.facts = facts_of(A);
-  check_candidate(*problem, candidate, wanted.check);
+  if (!stored.empty()) candidate.facts.emplace_back("largest_rounding", rounding.largest);
+  check_candidate(*problem, candidate, wanted.check, rounding.largest);
   return candidate;
+}
+
+template <class Scalar, class Stored>
+void for_each_stored_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, const Wanted& wanted,
+                               const std::function<void(const Candidate&)>& visit) {
+  Filigree::for_each_format(Filigree::AllFormats(), [&](auto format) {
+    using Matrix = matrix_of<Stored, decltype(format)>;
+    if (Filigree::MatrixTraits<Matrix>::is_symmetric && !wanted.symmetric) return;
+    const auto variants = Filigree::named_variants<Matrix>();
+    for (const auto& variant : variants)
+      if (wanted.wants(variant.name, variant.name == variants.front().name))
+        visit(make_candidate<decltype(format), Stored>(problem, variant.name, variant.options, wanted,
+                                                       wanted.stored));
+  });
 }
 
 template <class Scalar>
@@ -142,8 +165,18 @@ void for_each_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, con
     const auto variants = Filigree::named_variants<Matrix>();
     for (const auto& variant : variants)
       if (wanted.wants(variant.name, variant.name == variants.front().name))
-        visit(make_candidate<decltype(format)>(problem, variant.name, variant.options, wanted));
+        visit(make_candidate<decltype(format), Scalar>(problem, variant.name, variant.options, wanted));
   });
+  if constexpr (std::is_same_v<Scalar, double>) {
+    if (wanted.stored == "float") for_each_stored_candidate<double, float>(problem, wanted, visit);
+#if FILIGREE_HAS_HALF
+    if (wanted.stored == "half") for_each_stored_candidate<double, Filigree::half_t>(problem, wanted, visit);
+#endif
+#if FILIGREE_HAS_BHALF
+    if (wanted.stored == "bhalf")
+      for_each_stored_candidate<double, Filigree::bhalf_t>(problem, wanted, visit);
+#endif
+  }
   if (wanted.wants("auto", false)) visit(make_auto(problem, wanted.time_conversions));
   for (const auto& peer : peers<Scalar>()) {
     if (!wanted.wants(peer.name, true)) continue;

@@ -64,22 +64,24 @@ class SpmvProblem {
 
   /// Largest error of y over all rows. The error of a row is relative to the sum of the absolute values of
   /// its products. Throws std::runtime_error if y differs from the reference sum, or from Kokkos Kernels'
-  /// product, by more than rounding allows.
-  double check(const std::string& format) const {
+  /// product, by more than rounding allows. `entry_rounding` is how much the entries of A were rounded, relative
+  /// to their values.
+  double check(const std::string& format, double entry_rounding = 0) const {
     auto host_y = Kokkos::create_mirror_view(y);
     Kokkos::deep_copy(host_y, y);
     double largest = 0;
     for (std::size_t row = 0; row < host_y.extent(0); ++row) {
       const wide_type error = std::abs(widen(host_y(row)) - m_reference[row]);
       const wide_type difference = std::abs(widen(host_y(row)) - widen(m_kokkos_kernels(row)));
+      const wide_type bound = m_bound[row] + static_cast<wide_type>(entry_rounding) * m_magnitudes[row];
       // A row with an Inf or NaN in A has no finite reference.
       if (!std::isfinite(m_magnitudes[row])) continue;
       // The comparisons are negated so that a NaN in y is an error.
-      if (!(error <= m_bound[row]) || !(difference <= 2 * m_bound[row]))
+      if (!(error <= bound) || !(difference <= 2 * bound))
         Filigree::Impl::fail<std::runtime_error>("the product of ", format, " is wrong in row ", row,
                                                  ": it is ", host_y(row), ", Kokkos Kernels computes ",
                                                  m_kokkos_kernels(row), ", and rounding allows an error of ",
-                                                 static_cast<double>(m_bound[row]), ".");
+                                                 static_cast<double>(bound), ".");
       if (m_magnitudes[row] > 0) largest = std::max(largest, static_cast<double>(error / m_magnitudes[row]));
     }
     return largest;

@@ -59,6 +59,8 @@ template <class Scalar>
 void measure(const Options& options, bool is_console, std::ostream& out) {
   using Problem = SpmvProblem<Scalar>;
   const typename Problem::execution_space exec;
+  if (!options.stored.empty() && !std::is_same_v<Scalar, double>)
+    throw CLI::ValidationError("--store", "needs --scalar=double, but --scalar is " + options.scalar);
   for (const std::string& name : options.formats)
     check_word("--format", name, candidate_names<Scalar>());
   const auto crs = make_matrix<typename Problem::crs_type>(options);
@@ -77,6 +79,7 @@ void measure(const Options& options, bool is_console, std::ostream& out) {
     benchmark::AddCustomContext(key, value);
   Wanted wanted;
   wanted.symmetric = options.symmetric || !options.formats.empty();
+  wanted.stored = options.stored;
   wanted.wants = [&](const std::string& name, bool is_default) { return options.wants(name, is_default); };
   measurement.register_benchmarks(wanted);
   Console console;

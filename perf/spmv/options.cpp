@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <limits>
 
+#include "products/candidates.hpp"
+
 namespace FiligreePerf {
 
 void Options::add_to(CLI::App& app) {
@@ -31,6 +33,12 @@ void Options::add_to(CLI::App& app) {
       "--symmetric", symmetric,
       "measures the formats of symmetric matrices too. A grid then has symmetric coefficients. A file\n"
       "must hold a symmetric matrix");
+  app.add_option(
+         "--store", stored,
+         "also measures each format with its values stored in this type, which rounds them. x, y and the\n"
+         "sums stay double")
+      ->type_name("")
+      ->check(CLI::IsMember(stored_types()));
   app.add_option_function<std::string>(
          "--format", [this](const std::string& names) { parse_formats(names); },
          "all, or names of formats and variants, as in ell,cds,sell_short; the name auto stands for the\n"
@@ -63,6 +71,7 @@ std::string Options::problem_flags() const {
   if (grid.dof > 1) text += " --dof=" + std::to_string(grid.dof);
   if (repeat > 1) text += " --repeat=" + std::to_string(repeat);
   if (symmetric) text += " --symmetric";
+  if (!stored.empty()) text += " --store=" + stored;
   if (scalar != "double") text += " --scalar=" + scalar;
   return text;
 }

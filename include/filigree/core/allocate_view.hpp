@@ -25,8 +25,8 @@ Result copy_view(const ExecutionSpace& exec, const char* what, const char* forma
 }
 
 /// allocate_view() whose first element has an address that is a multiple of 256 bytes, if sizeof of an element
-/// divides 256. A View of Kokkos begins 128 bytes after such an address (see docs/performance.md, "Symmetric
-/// CDS"). It takes 256 bytes more.
+/// divides 256. A View of Kokkos begins 128 bytes after such an address (see docs/performance.md,
+/// "CDS: alignment of values"). It takes 256 bytes more.
 template <class View, class ExecutionSpace>
 View allocate_aligned_view(const ExecutionSpace& exec, const char* what, const char* format,
                            std::int64_t size) {

@@ -146,10 +146,10 @@ Cds allocate_cds(const ExecutionSpace& exec, const char* format, typename Cds::o
                  typename Cds::ordinal_type columns, typename Cds::size_type nnz, int block_size,
                  std::int64_t diagonals, CdsLayout layout) {
   const std::int64_t stored_rows = stored_cds_rows(layout, static_cast<std::int64_t>(rows), block_size);
-  const Cds result(
-      rows, columns, nnz, block_size,
-      allocate_view<typename Cds::values_type>(exec, "values", format, diagonals * block_size * stored_rows),
-      allocate_view<typename Cds::offsets_type>(exec, "offsets", format, diagonals), layout);
+  const Cds result(rows, columns, nnz, block_size,
+                   allocate_aligned_view<typename Cds::values_type>(exec, "values", format,
+                                                                    diagonals * block_size * stored_rows),
+                   allocate_view<typename Cds::offsets_type>(exec, "offsets", format, diagonals), layout);
   if (stored_rows > static_cast<std::int64_t>(rows))
     Kokkos::deep_copy(exec, result.values, typename Cds::value_type(0));
   return result;

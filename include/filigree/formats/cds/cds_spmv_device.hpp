@@ -7,18 +7,16 @@
 
 namespace Filigree::Impl {
 
-/// The number of rows that one lane of a GPU multiplies. It loads their values in a matrix column together:
-/// at most 16 bytes of one block, because the rows of a block share their elements of x, or at most 8 bytes
-/// if b is 1, because those rows share none (see docs/performance.md, "CDS: rows per lane"). A result above 1
-/// requires that it divides the number of rows and that the values are aligned to 16 bytes.
+/// The number of rows that one lane of a GPU multiplies. It loads their values in a matrix column together: 8
+/// bytes, or 16 bytes of double in one block, or 16 bytes of float if b is odd and not 1 (see
+/// docs/performance.md, "CDS: rows per lane"). A result above 1 requires that it divides the number of rows and
+/// that the values are aligned to 16 bytes.
 template <class Scalar, int BlockSize, int Columns>
 constexpr int cds_rows_per_lane() {
+  constexpr int size = sizeof(Scalar);
   if (Columns > 1 || BlockSize == 0) return 1;
-  const std::size_t bytes = BlockSize == 1 ? 8 : 16;
-  int rows = sizeof(Scalar) < bytes ? static_cast<int>(bytes / sizeof(Scalar)) : 1;
-  while (BlockSize > 1 && BlockSize % rows != 0)
-    rows /= 2;
-  return rows;
+  if (size < 8) return (size == 4 && BlockSize > 1 && BlockSize % 2 == 1 ? 16 : 8) / size;
+  return size == 8 && BlockSize > 1 && BlockSize % 2 == 0 ? 2 : 1;
 }
 
 /// Modes N and C on a GPU: one lane per RowsPerLane elements of y (the source has one lane per element:
@@ -28,10 +26,16 @@ template <class ExecutionSpace, class Cds, class Operands, int BlockSize, bool C
 struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   using base = CdsProduct<ExecutionSpace, Cds, Operands, BlockSize>;
   using base::base;
-  using typename base::launch;
   using typename base::ordinal_type;
   using typename base::scalar_type;
   using typename base::sums_type;
+  /// Few lanes suffice if each load brings values of several rows, and these rows need more registers (see
+  /// docs/performance.md, "CDS: rows per lane").
+  using launch =
+      std::conditional_t<(RowsPerLane > 1 && sizeof(scalar_type) < 8),
+                         RowLaunch<ExecutionSpace, 128, BlockSize == 1 ? 8 : 6>, typename base::launch>;
+  /// Whether the rows of a lane can lie in two block rows.
+  static constexpr bool rows_cross_blocks = BlockSize > 1 && BlockSize % RowsPerLane != 0;
   /// The values of the lane's rows in one matrix column.
   using pack_type = Pack<scalar_type, RowsPerLane>;
   /// The type of a column before it is clipped to the matrix. It is unsigned for 32-bit ordinals, because a
@@ -48,11 +52,16 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     return load_once(reinterpret_cast<const pack_type*>(this->values + k * this->rows + row));
   }
 
-  /// Adds the products of the lane's values in one matrix column.
-  KOKKOS_FORCEINLINE_FUNCTION void add_pack(sums_type (&sums)[RowsPerLane], const pack_type& pack,
-                                            ordinal_type column) const {
+  /// Adds the products of the lane's values in one matrix column per block row: `column` for the rows before
+  /// `split`, and next_column for the others.
+  KOKKOS_FORCEINLINE_FUNCTION void add_pack(sums_type (&sums)[RowsPerLane], const pack_type& pack, int split,
+                                            ordinal_type column, ordinal_type next_column) const {
+    const auto factor = this->operands.x(column, 0);
+    const auto next_factor = this->operands.x(next_column, 0);
+    FILIGREE_UNROLL(8)
     for (int r = 0; r < RowsPerLane; ++r)
-      this->operands.add_unless_zero(sums[r], conjugate_if<Conjugate>(pack.values[r]), column);
+      Operands::add_unless_zero(sums[r][0], conjugate_if<Conjugate>(pack.values[r]),
+                                r < split ? factor : next_factor);
   }
 
   /// Adds Count diagonals, beginning with first_diagonal. None of their loads waits for another.
@@ -78,6 +87,11 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     }
   }
 
+  /// The number of rows of a block row from `row` on.
+  static KOKKOS_FORCEINLINE_FUNCTION int rows_in_block_row(std::int64_t row, ordinal_type block_row) {
+    return BlockSize - static_cast<int>(static_cast<ordinal_type>(row) - block_row * BlockSize);
+  }
+
   /// add_diagonals for one column of x.
   template <int Count>
   KOKKOS_FORCEINLINE_FUNCTION void add_packs(sums_type (&sums)[RowsPerLane], std::int64_t row,
@@ -93,9 +107,13 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
                                          this->clipped_column(block_row + r, offset));
       } else {
         const ordinal_type column = this->clipped_column(block_row, offset);
+        const ordinal_type next_column =
+            rows_cross_blocks ? this->clipped_column(block_row + 1, offset) : column;
+        const int split = rows_cross_blocks ? rows_in_block_row(row, block_row) : RowsPerLane;
         FILIGREE_UNROLL(8)
         for (int c = 0; c < BlockSize; ++c)
-          add_pack(sums, load(row, diagonal * BlockSize + c), clipped_to_matrix(column, c));
+          add_pack(sums, load(row, diagonal * BlockSize + c), split, clipped_to_matrix(column, c),
+                   clipped_to_matrix(next_column, c));
       }
     }
   }

@@ -30,10 +30,14 @@ struct SymCdsMarchSpmv : BlockRowProduct<Terms, Operands, BlockSize> {
   /// Lanes of the largest team. With block size 1, the lanes of a large team find more of the elements of x in
   /// their L1 cache (see docs/performance.md, "Symmetric CDS").
   static constexpr int largest_team = BlockSize == 1 ? 1024 : 128;
-  /// Lanes that a multiprocessor can run: more would leave too few registers for the sums and for the loads
-  /// that keep the memory busy (see docs/performance.md, "Symmetric CDS").
-  static constexpr int lanes_per_sm[] = {2048, 1024, 512, 384, 384, 384, 256, 256};
-  using launch = RowLaunch<ExecutionSpace, largest_team, lanes_per_sm[BlockSize - 1] / largest_team>;
+  /// Lanes that a multiprocessor can run, for the block sizes 1 to 8: more would leave too few registers for
+  /// the sums and for the loads that keep the memory busy. Narrow values need more lanes, because each load
+  /// brings fewer bytes (see docs/performance.md, "Symmetric CDS").
+  static constexpr int lanes_of_wide[] = {2048, 1024, 512, 384, 384, 384, 256, 256};
+  static constexpr int lanes_of_narrow[] = {2048, 1280, 640, 640, 512, 512, 384, 384};
+  static constexpr int lanes_per_sm =
+      sizeof(scalar_type) < 8 ? lanes_of_narrow[BlockSize - 1] : lanes_of_wide[BlockSize - 1];
+  using launch = RowLaunch<ExecutionSpace, largest_team, lanes_per_sm / largest_team>;
 
   const scalar_type* first_diagonal;  ///< values of the first diagonal above the main one
   const scalar_type* march_values;    ///< values of the march diagonal
@@ -64,8 +68,7 @@ struct SymCdsMarchSpmv : BlockRowProduct<Terms, Operands, BlockSize> {
   void launch_on(const ExecutionSpace& exec, const std::string& name) {
     const std::int64_t planes = (this->terms.y_blocks + plane - 1) / plane;
     // A multiprocessor of current GPUs has room for 2048 lanes.
-    length = march_length(planes,
-                          std::max(1, exec.concurrency() / 2048 * (lanes_per_sm[BlockSize - 1] / team_size)));
+    length = march_length(planes, std::max(1, exec.concurrency() / 2048 * (lanes_per_sm / team_size)));
     const std::int64_t teams = tiles * ((planes + length - 1) / length);
     Kokkos::parallel_for(name, launch::policy(exec, teams * team_size, team_size), *this);
   }

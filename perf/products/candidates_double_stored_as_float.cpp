@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "products/candidates_impl.hpp"
+
+namespace FiligreePerf {
+template void for_each_stored_candidate<double, float>(const std::shared_ptr<SpmvProblem<double>>&,
+                                                       const Wanted&,
+                                                       const std::function<void(const Candidate&)>&);
+}  // namespace FiligreePerf
