@@ -10,6 +10,7 @@
 #include "filigree/formats.hpp"
 #include "filigree/grid/stencil_problem.hpp"
 #include "filigree/io/matrix_market.hpp"
+#include "filigree/scaled.hpp"
 #include "filigree/spmv.hpp"
 #include "filigree/tune/ellr_t_model.hpp"
 #include "filigree/tune/optimize.hpp"

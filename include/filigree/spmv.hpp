@@ -39,6 +39,31 @@ void check_spmv(Mode mode, const Matrix& A, const XView& x, const YView& y) {
                                 "; y must not overlap x, which is read while y is written.");
 }
 
+/// Whether Matrix is a ScaledMatrix.
+template <class Matrix, class = void>
+constexpr bool is_scaled_v = false;
+template <class Matrix>
+constexpr bool is_scaled_v<Matrix, std::void_t<decltype(std::declval<const Matrix&>().row_exponents)>> = true;
+
+/// The scaling of x and y in a product.
+template <class Matrix>
+auto scaling_of([[maybe_unused]] const Matrix& A, [[maybe_unused]] Mode mode) {
+  if constexpr (is_scaled_v<Matrix>)
+    return is_transpose(mode) ? PowerScaling{A.row_exponents.data(), A.column_exponents.data()}
+                              : PowerScaling{A.column_exponents.data(), A.row_exponents.data()};
+  else
+    return NoScaling();
+}
+
+/// The matrix whose kernels compute the product.
+template <class Matrix>
+const auto& stored_matrix(const Matrix& A) {
+  if constexpr (is_scaled_v<Matrix>)
+    return A.matrix;
+  else
+    return A;
+}
+
 /// spmv with a handle or NoHandle.
 template <class ExecutionSpace, class Handle, class Alpha, class Matrix, class XView, class Beta, class YView>
 void spmv_with_handle(const ExecutionSpace& exec, [[maybe_unused]] const Handle& handle, Mode mode,
@@ -70,7 +95,9 @@ void spmv_with_handle(const ExecutionSpace& exec, [[maybe_unused]] const Handle&
   check_initialized("Filigree::spmv");
   check_spmv(mode, A, x, y);
   if (y.extent(0) == 0 || column_count(y) == 0) return;
-  const std::string& name = product_names(A).spmv;
+  const auto& stored = stored_matrix(A);
+  const auto scaling = scaling_of(A, mode);
+  const std::string& name = product_names(stored).spmv;
   ScopedRegion region(name);
 
   const auto wide_alpha = convert_scalar<accumulator_type>(alpha);
@@ -89,13 +116,13 @@ void spmv_with_handle(const ExecutionSpace& exec, [[maybe_unused]] const Handle&
         return;
       }
   }
-  const auto x_vector = multi_vector<XView, const x_type>(x);
+  const auto x_vector = scaling.template scaled_x<accumulator_type>(multi_vector<XView, const x_type>(x));
   const auto launch = [&](auto most_columns, int first, int count) {
     using Operands = ProductOperands<typename MatrixTraits<Matrix>::value_type, x_type, y_type,
-                                     decltype(most_columns)::value>;
-    spmv_kernel(
-        exec, name, mode, A,
-        Operands{x_vector.from_column(first), y_vector.from_column(first), count, wide_alpha, wide_beta});
+                                     decltype(most_columns)::value, std::decay_t<decltype(scaling)>>;
+    spmv_kernel(exec, name, mode, stored,
+                Operands{scaling, x_vector.from_column(first), y_vector.from_column(first), count, wide_alpha,
+                         wide_beta});
   };
   int column = 0;
   if constexpr (rank == 2) {

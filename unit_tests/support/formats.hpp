@@ -10,6 +10,7 @@
 #include <filigree/convert.hpp>
 #include <filigree/diagonal.hpp>
 #include <filigree/formats.hpp>
+#include <filigree/scaled.hpp>
 #include <filigree/spmv.hpp>
 #include <string>
 #include <type_traits>
@@ -44,6 +45,11 @@ struct FormatCase {
   template <class To, class Kind>
   static auto convert_to(const Kind& crs, const Options& options) {
     return Filigree::convert<Format::template matrix, To>(crs, options);
+  }
+  /// Calls Filigree::convert_scaled for a result with another scalar type.
+  template <class To, class Kind>
+  static auto convert_scaled_to(const Kind& crs, const Options& options) {
+    return Filigree::convert_scaled<Format::template matrix, To>(crs, options);
   }
   static Matrix convert_with(const ExecutionSpace& exec, const Crs& crs, const Options& options) {
     return Filigree::convert<Format::template matrix>(exec, crs, options);

@@ -136,7 +136,7 @@ struct BlockTermsHostSpmv {
       const std::int64_t x_row = (begin + term.shift) * b + j;
       const auto is_mirrored = is_mirror_image(term.place, i, j);
       for (int c = 0; operands.has(c) && c < Operands::most_columns; ++c) {
-        const auto* const x = &operands.x(x_row, c);
+        const typename Operands::x_pointer x = operands.x.pointer(x_row, c);
         if (b == 1 && operands.x.row_stride() == 1)
           add_element<true>(sums + (begin - first), value, x, end - begin, c, is_mirrored);
         else
@@ -147,10 +147,10 @@ struct BlockTermsHostSpmv {
 
   /// Adds one element of the blocks of `count` block rows. It selects the factor and not the sum, because a
   /// compiler would branch to select the sum and use no vector registers.
-  template <bool UnitStride, class X>
+  template <bool UnitStride>
   KOKKOS_FORCEINLINE_FUNCTION void add_element(sums_type* KOKKOS_RESTRICT sums,
                                                const scalar_type* KOKKOS_RESTRICT value,
-                                               const X* KOKKOS_RESTRICT x, const std::int64_t count,
+                                               const typename Operands::x_pointer x, const std::int64_t count,
                                                const int column, const bool is_mirrored) const {
     const BlockPlace place = is_mirrored ? BlockPlace::mirrored : BlockPlace::own;
     const std::int64_t x_stride = UnitStride ? 1 : operands.x.row_stride() * terms.block_size;

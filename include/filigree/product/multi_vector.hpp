@@ -12,6 +12,9 @@ namespace Filigree::Impl {
 /// Views become this one type, so that one kernel serves them all.
 template <class T>
 struct MultiVector {
+  using value_type = std::remove_const_t<T>;
+  using pointer_type = T* KOKKOS_RESTRICT;
+
   T* data;
   /// Bytes from one row to the next. With a 32-bit number of bytes a GPU computes the address of a 32-bit row
   /// with one instruction. spmv() checks that 32 bits suffice.
@@ -24,6 +27,10 @@ struct MultiVector {
     using byte = std::conditional_t<std::is_const<T>::value, const char, char>;
     return *reinterpret_cast<T*>(reinterpret_cast<byte*>(data + column * column_stride) +
                                  static_cast<std::int64_t>(row) * row_bytes);
+  }
+  template <class Row>
+  KOKKOS_FORCEINLINE_FUNCTION T* pointer(Row row, std::int64_t column) const {
+    return &(*this)(row, column);
   }
   KOKKOS_FORCEINLINE_FUNCTION bool has_unit_stride() const {
     return row_bytes == static_cast<int>(sizeof(T));

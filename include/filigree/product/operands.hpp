@@ -3,21 +3,28 @@
 
 #include "filigree/core/load_once.hpp"
 #include "filigree/product/scale.hpp"
+#include "filigree/product/scaling.hpp"
 
 namespace Filigree::Impl {
 
 /// x, y, alpha and beta of y = beta*y + alpha*op(A)*x, for up to Columns columns of x and y. spmv() makes
-/// them and hands them to the kernels of every format. Scalar is the scalar type of A.
-template <class Scalar, class X, class Y, int Columns>
-struct ProductOperands {
-  using x_type = X;
+/// them and hands them to the kernels of every format. Scalar is the scalar type of A. Scaling is NoScaling or
+/// PowerScaling.
+template <class Scalar, class X, class Y, int Columns, class Scaling = NoScaling>
+struct ProductOperands : Scaling {
   using y_type = Y;
   using accumulator_type = wider_t<Scalar, X, Y>;
+  using x_vector = typename Scaling::template x_vector<X, accumulator_type>;
+  using x_type = typename x_vector::value_type;
+  /// A pointer to an element of x, or what stands for it.
+  using x_pointer = typename x_vector::pointer_type;
+  /// Whether kernels may load several elements of x at once from memory.
+  static constexpr bool x_is_in_memory = std::is_same_v<Scaling, NoScaling>;
   static constexpr int most_columns = Columns;
   /// The sums of one row, one per column of x.
   using sums_type = accumulator_type[Columns];
 
-  MultiVector<const X> x;
+  x_vector x;
   MultiVector<Y> y;
   int columns;
   accumulator_type alpha;
@@ -37,9 +44,13 @@ struct ProductOperands {
 
   /// The columns of x and y from `first` on, at most Most of them.
   template <int Most>
-  KOKKOS_FORCEINLINE_FUNCTION ProductOperands<Scalar, X, Y, Most> from_column(int first) const {
-    return {x.from_column(first), y.from_column(first), columns - first < Most ? columns - first : Most,
-            alpha, beta};
+  KOKKOS_FORCEINLINE_FUNCTION ProductOperands<Scalar, X, Y, Most, Scaling> from_column(int first) const {
+    return {static_cast<const Scaling&>(*this),
+            x.from_column(first),
+            y.from_column(first),
+            columns - first < Most ? columns - first : Most,
+            alpha,
+            beta};
   }
 
   /// Columns of x whose loads are in flight together.
@@ -76,7 +87,7 @@ struct ProductOperands {
   /// sum += a * factor, unless a is 0. It selects one of two sums and does not branch, so that the load of x
   /// does not wait for the load of a.
   KOKKOS_FORCEINLINE_FUNCTION static void add_unless_zero(accumulator_type& sum, const Scalar& a,
-                                                          const X& factor) {
+                                                          const x_type& factor) {
     accumulator_type with_product = sum;
     with_product += widen<accumulator_type>(a) * widen<accumulator_type>(factor);
     sum = a == Scalar(0) ? sum : with_product;
@@ -88,7 +99,7 @@ struct ProductOperands {
   KOKKOS_FORCEINLINE_FUNCTION void add_batch_unless_zero(sums_type& sums, const Scalar (&values)[Size],
                                                          const Ordinal (&columns_of_a)[Size]) const {
     for_each_column([&](int c, int column) {
-      X factors[Size];
+      x_type factors[Size];
       FILIGREE_UNROLL(8)
       for (int i = 0; i < Size; ++i)
         factors[i] = x(columns_of_a[i], column);
@@ -108,8 +119,9 @@ struct ProductOperands {
   KOKKOS_FORCEINLINE_FUNCTION void scatter(std::int64_t row, const Scalar& a, std::int64_t column) const {
     const auto wide_a = widen<accumulator_type>(a);
     for (int c = 0; c < columns; ++c)
-      atomic_add(&y(column, c), convert_scalar<Y>(times(
-                                    alpha, accumulator_type(wide_a * widen<accumulator_type>(x(row, c))))));
+      atomic_add(&y(column, c),
+                 convert_scalar<Y>(this->scaled_sum(
+                     times(alpha, accumulator_type(wide_a * widen<accumulator_type>(x(row, c)))), column)));
   }
 
   /// y = beta * y for all `rows` rows of y, in a kernel of its own.
@@ -121,14 +133,14 @@ struct ProductOperands {
   /// y(row, column) = beta * y(row, column) + alpha * sum
   template <class Row>
   KOKKOS_FORCEINLINE_FUNCTION void store(const accumulator_type& sum, Row row, int column) const {
-    update(y(row, column), beta, times(alpha, sum));
+    update(y(row, column), beta, times(alpha, this->scaled_sum(sum, row)));
   }
 
   /// y(row, :) = beta * y(row, :) + alpha * sums
   template <class Row>
   KOKKOS_FORCEINLINE_FUNCTION void store(const sums_type& sums, Row row) const {
     for (int c = 0; c < Columns; ++c)
-      if (has(c)) update(y(row, c), beta, times(alpha, sums[c]));
+      if (has(c)) store(sums[c], row, c);
   }
 
   /// Stores the sums of Rows neighbouring rows; `row`, the first, is a multiple of Rows. If the elements of y
@@ -148,7 +160,7 @@ struct ProductOperands {
           pack_type pack = {};
           if (beta != accumulator_type(0)) pack = *reinterpret_cast<const pack_type*>(first);
           for (int r = 0; r < Rows; ++r)
-            update(pack.values[r], beta, times(alpha, sums[r][c]));
+            update(pack.values[r], beta, times(alpha, this->scaled_sum(sums[r][c], row + r)));
           *reinterpret_cast<pack_type*>(first) = pack;
         } else {
           for (int r = 0; r < Rows; ++r)

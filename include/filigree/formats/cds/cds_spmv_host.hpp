@@ -102,7 +102,7 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     using accumulator_type = typename Operands::accumulator_type;
     const std::int64_t stride = this->rows;
     for (int column = 0; this->operands.has(column) && column < Operands::most_columns; ++column) {
-      const auto* KOKKOS_RESTRICT x = &this->operands.x(0, column);
+      const typename Operands::x_pointer x = this->operands.x.pointer(0, column);
       for (std::int64_t row = begin; row < end; ++row) {
         accumulator_type sum = sums[row][column];
         FILIGREE_UNROLL(4)
@@ -135,7 +135,7 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     const std::int64_t x_stride = UnitStride ? 1 : this->operands.x.row_stride();
     const std::int64_t rows = this->rows;
     for (int column = 0; this->operands.has(column) && column < Operands::most_columns; ++column) {
-      const auto* KOKKOS_RESTRICT x = &this->operands.x((begin + offset) * b, column);
+      const typename Operands::x_pointer x = this->operands.x.pointer((begin + offset) * b, column);
       for (std::int64_t block = 0; block < end - begin; ++block)
         for (int c = 0; c < b; ++c) {
           const auto factor = widen<accumulator_type>(x[(block * b + c) * x_stride]);

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The scaling of x and y in a product. All kernels read x and store sums through ProductOperands, which has one
+// of these as a base class.
+#pragma once
+
+#include <cstring>
+
+#include "filigree/core/scalar.hpp"
+#include "filigree/product/multi_vector.hpp"
+
+namespace Filigree::Impl {
+
+/// 2^exponent, for exponents from -1022 to 1023.
+KOKKOS_FORCEINLINE_FUNCTION double power_of_two(int exponent) {
+  const std::uint64_t bits = static_cast<std::uint64_t>(exponent + 1023) << 52;
+  double result;
+  memcpy(&result, &bits, sizeof(result));
+  return result;
+}
+
+/// value * 2^exponent
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T scaled_by_power(const T& value, int exponent) {
+  return value * static_cast<real_t<T>>(power_of_two(exponent));
+}
+
+/// value * 2^first * 2^second. One power after the other, because 2^(first + second) may be out of range.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T scaled_twice(const T& value, int first, int second) {
+  return scaled_by_power(scaled_by_power(value, first), second);
+}
+
+/// The product of a matrix that is stored as it is.
+struct NoScaling {
+  /// x as kernels see it, for sums of type Sum.
+  template <class X, class Sum>
+  using x_vector = MultiVector<const X>;
+
+  template <class Sum, class X>
+  MultiVector<const X> scaled_x(const MultiVector<const X>& x) const {
+    return x;
+  }
+  /// The sum of a row of the product, from that of the stored matrix.
+  template <class Sum, class Row>
+  KOKKOS_FORCEINLINE_FUNCTION const Sum& scaled_sum(const Sum& sum, Row) const {
+    return sum;
+  }
+};
+
+/// x(row, :) * 2^exponents[row], in the precision of Sum. It has no elements in memory, so it returns values.
+template <class X, class Sum>
+struct ScaledVector : MultiVector<const X> {
+  using base = MultiVector<const X>;
+  using value_type = std::conditional_t<is_complex_v<X>, Kokkos::complex<real_t<Sum>>, real_t<Sum>>;
+
+  /// Stands for a pointer to an element. An index counts elements in memory, as with a pointer.
+  struct Pointer {
+    const X* first;
+    const std::int16_t* exponents;
+    std::int64_t row_stride;
+    KOKKOS_FORCEINLINE_FUNCTION value_type operator[](std::int64_t i) const {
+      return scaled_by_power(value_type(widen<Sum>(first[i])),
+                             exponents[row_stride > 1 ? i / row_stride : i]);
+    }
+  };
+  using pointer_type = Pointer;
+
+  const std::int16_t* exponents;
+
+  template <class Row>
+  KOKKOS_FORCEINLINE_FUNCTION value_type operator()(Row row, std::int64_t column) const {
+    return scaled_by_power(value_type(widen<Sum>(base::operator()(row, column))), exponents[row]);
+  }
+  template <class Row>
+  KOKKOS_FORCEINLINE_FUNCTION Pointer pointer(Row row, std::int64_t column) const {
+    return {base::pointer(row, column), exponents + row, this->row_stride()};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION ScaledVector from_column(std::int64_t column) const {
+    return {base::from_column(column), exponents};
+  }
+};
+
+/// The product of a matrix whose entry (i, j) is stored multiplied by 2^-(row exponent i + column exponent j).
+struct PowerScaling {
+  const std::int16_t* x_exponents;
+  const std::int16_t* y_exponents;
+
+  template <class X, class Sum>
+  using x_vector = ScaledVector<X, Sum>;
+
+  template <class Sum, class X>
+  ScaledVector<X, Sum> scaled_x(const MultiVector<const X>& x) const {
+    return {x, x_exponents};
+  }
+  template <class Sum, class Row>
+  KOKKOS_FORCEINLINE_FUNCTION Sum scaled_sum(const Sum& sum, Row row) const {
+    return scaled_by_power(sum, y_exponents[row]);
+  }
+};
+
+}  // namespace Filigree::Impl

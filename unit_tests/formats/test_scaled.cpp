@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Matrices whose rows and columns are scaled by powers of two.
+#include <cmath>
+#include <filigree/scaled.hpp>
+
+#include "../support/errors.hpp"
+#include "../support/formats.hpp"
+
+namespace FiligreeTest {
+namespace {
+
+#if FILIGREE_HAS_HALF
+using Stored = Filigree::half_t;
+constexpr double unit_roundoff = 0x1p-11;
+#else
+using Stored = float;
+constexpr double unit_roundoff = 0x1p-24;
+#endif
+
+template <class Case>
+class Scaled : public testing::Test {};
+TYPED_TEST_SUITE(Scaled, AllFormatsOf<double>, CaseName);
+
+/// The matrix with row i multiplied by 2^(power of i) and column j by 2^(power of j). Powers reach from -700 to
+/// 700 for rows, and from -200 to 200 for columns. A symmetric matrix gets the same powers, from -150 to 150,
+/// for both.
+HostMatrix<double> badly_scaled(HostMatrix<double> host, bool is_symmetric) {
+  const auto power = [](std::int64_t i, int most) {
+    return static_cast<int>(i * 37 % (2 * most + 1)) - most;
+  };
+  for (std::int64_t row = 0; row < host.row_count(); ++row)
+    for (auto& entry : host.rows[static_cast<std::size_t>(row)])
+      entry.value = std::ldexp(entry.value, is_symmetric ? power(row, 150) + power(entry.column, 150)
+                                                         : power(row, 700) + power(entry.column, 200));
+  return host;
+}
+
+/// A matrix with entries of about one size. A symmetric one has a diagonal, on which its scaling can rely.
+template <class Case>
+HostMatrix<double> well_scaled() {
+  auto host = canonical(scattered<double>(37, 29, 7));
+  if (is_symmetric_v<Case>)
+    for (std::int64_t i = 0; i < 29; ++i)
+      host.rows[static_cast<std::size_t>(i)].push_back({i, 1.5});
+  return canonical(suited<Case>(host));
+}
+
+template <class Case>
+auto convert_scaled(const HostMatrix<double>& host, typename Case::Options options) {
+  return Case::template convert_scaled_to<Stored>(device_crs(host), options);
+}
+
+template <class Matrix>
+void expect_scaled_products(const Matrix& A, const HostMatrix<double>& host) {
+  for (const Mode mode : all_modes)
+    for (const int columns : {0, 3})
+      for (const double beta : {0.0, 0.1}) {
+        const Product<double> product{mode, 1.1, beta, columns};
+        const auto x = Random(5).vectors<double>(x_rows(host, mode), columns == 0 ? 1 : columns);
+        EXPECT_TRUE(multiplies_as_expected<Kokkos::LayoutLeft>(
+            A, product, expect_product(host, product, x, unit_roundoff)));
+      }
+}
+
+TYPED_TEST(Scaled, MultipliesAnyRange) {
+  const auto host = badly_scaled(well_scaled<TypeParam>(), is_symmetric_v<TypeParam>);
+  EXPECT_THROW(
+      TypeParam::template convert_to<Stored>(device_crs(host), any_padding<typename TypeParam::Options>()),
+      std::overflow_error);
+  for (const auto& variant : all_variants<TypeParam>()) {
+    SCOPED_TRACE(variant.name);
+    Filigree::Rounding rounding;
+    auto options = any_padding(1, variant.options);
+    options.rounding = &rounding;
+    const auto A = convert_scaled<TypeParam>(host, options);
+    EXPECT_LE(rounding.largest, unit_roundoff);
+    EXPECT_EQ(rounding.zeros, 0);
+    expect_scaled_products(A, host);
+  }
+}
+
+TYPED_TEST(Scaled, MultipliesBlocks) {
+  if constexpr (has_block_size_v<typename TypeParam::Options>) {
+    for (const int b : {2, 3, 4, 8}) {
+      const auto host =
+          badly_scaled(suited<TypeParam>(block_banded<double>(7 * b, 6 * b, b)), is_symmetric_v<TypeParam>);
+      for (const auto& variant : all_variants<TypeParam>()) {
+        SCOPED_TRACE(variant.name + ", block size " + std::to_string(b));
+        expect_scaled_products(convert_scaled<TypeParam>(host, any_padding(b, variant.options)), host);
+      }
+    }
+  } else {
+    GTEST_SKIP() << TypeParam::Traits::name() << " has no blocks.";
+  }
+}
+
+/// The entries are powers of two, so that no cast rounds them.
+TYPED_TEST(Scaled, IsRefilledAndConvertedBack) {
+  auto host = well_scaled<TypeParam>();
+  for (auto& row : host.rows)
+    for (auto& entry : row)
+      entry.value = entry.value < 0 ? -2 : 1;
+  const auto first = badly_scaled(host, is_symmetric_v<TypeParam>);
+  const auto A = convert_scaled<TypeParam>(first, any_padding<typename TypeParam::Options>());
+  EXPECT_EQ(canonical(host_matrix(Filigree::to_crs(A))), canonical(first));
+  Filigree::refill(A, device_crs(host));
+  EXPECT_EQ(canonical(host_matrix(Filigree::to_crs(A))), canonical(host));
+  // A refill that is refused changes nothing, the exponents included.
+  auto other = first;
+  ASSERT_FALSE(other.rows[6].empty());
+  other.rows[6].front().column = (other.rows[6].front().column + 1) % host.columns;
+  const auto crs = device_crs(other);
+  EXPECT_THROW(Filigree::refill(A, crs), std::invalid_argument);
+  EXPECT_THROW(Filigree::refill(A, device_crs(HostMatrix<double>(3, 3))), std::invalid_argument);
+  EXPECT_EQ(canonical(host_matrix(Filigree::to_crs(A))), canonical(host));
+}
+
+TEST(ScaledMatrix, CountsItsExponents) {
+  const auto crs = device_crs(canonical(scattered<double>(37, 29, 7)));
+  const auto A = Filigree::convert_scaled<Filigree::SellMatrix, Stored>(crs);
+  EXPECT_EQ(A.row_exponents.extent(0), 37u);
+  EXPECT_EQ(A.column_exponents.extent(0), 29u);
+  EXPECT_EQ(Filigree::MatrixTraits<std::decay_t<decltype(A)>>::storage_bytes(A),
+            A.matrix.storage_bytes() + 2 * (37 + 29));
+}
+
+/// Zeros, infinities and entries that no scaling can hold do not disturb the scaling of the others.
+TEST(ScaledMatrix, KeepsSpecialValues) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  HostMatrix<double> host(5, 4);
+  host.rows = {
+      {{0, 1e300}, {1, 1e-300}}, {{0, 1e-300}, {1, 1e300}}, {{2, infinity}, {3, 4.0}}, {}, {{3, 0.0}}};
+  Filigree::Rounding rounding;
+  Filigree::CrsOptions options;
+  options.rounding = &rounding;
+  const auto A = Filigree::convert_scaled<Filigree::CrsMatrix, Stored>(device_crs(host), options);
+  const auto again = host_matrix(Filigree::to_crs(A));
+  EXPECT_NEAR(again.rows[0][0].value / 1e300, 1, unit_roundoff);
+  EXPECT_EQ(again.rows[0][1].value, 0);
+  EXPECT_EQ(again.rows[1][0].value, 0);
+  EXPECT_NEAR(again.rows[1][1].value / 1e300, 1, unit_roundoff);
+  EXPECT_EQ(rounding.zeros, 2);
+  EXPECT_EQ(rounding.largest, 1);
+  EXPECT_EQ(again.rows[2][0].value, infinity);
+  EXPECT_EQ(again.rows[2][1].value, 4);
+  EXPECT_EQ(again.rows[4][0].value, 0);
+}
+
+TEST(ScaledMatrix, OfCooIsTheSame) {
+  const auto host = badly_scaled(canonical(scattered<double>(37, 29, 7)), false);
+  const auto coo = Filigree::convert<Filigree::CooMatrix>(device_crs(host));
+  expect_scaled_products(Filigree::convert_scaled<Filigree::SellMatrix, Stored>(coo), host);
+}
+
+TEST(ScaledMatrix, RefusesARectangularSymmetricMatrix) {
+  const auto crs = device_crs(canonical(scattered<double>(37, 29, 7)));
+  EXPECT_TRUE(holds(message<std::invalid_argument>(
+                        [&]() { Filigree::convert_scaled<Filigree::SymCdsMatrix, Stored>(crs); }),
+                    {"Filigree::convert_scaled", "37 x 29", "square"}));
+}
+
+}  // namespace
+}  // namespace FiligreeTest
