@@ -39,6 +39,19 @@ std::int64_t first_different_row(const ExecutionSpace& exec, const Matrix& A, co
   });
 }
 
+/// Throws std::invalid_argument if the extents or the numbers of entries of A and a CRS matrix differ.
+template <class Matrix, class Crs>
+void check_extents_of_refill(const char* function, const Matrix& A, const Crs& crs) {
+  using Traits = MatrixTraits<Matrix>;
+  if (Traits::num_rows(A) != static_cast<std::int64_t>(crs.numRows()) ||
+      Traits::num_cols(A) != static_cast<std::int64_t>(crs.numCols()) ||
+      (Traits::counts_nnz && Traits::nnz(A) != static_cast<std::int64_t>(crs.nnz())))
+    fail<std::invalid_argument>(function, ": A is ", Traits::num_rows(A), " x ", Traits::num_cols(A),
+                                " with ", Traits::nnz(A), " entries, and the CRS matrix is ", crs.numRows(),
+                                " x ", crs.numCols(), " with ", crs.nnz(),
+                                "; it must have the pattern of the matrix that A was converted from.");
+}
+
 /// Copies the values of a CRS matrix with the pattern of A to A. One kernel, no fence.
 template <class ExecutionSpace, class Matrix, class Crs>
 void refill_from_crs(const ExecutionSpace& exec, const Matrix& A, const Crs& crs) {
@@ -310,13 +323,8 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> refill(
   const Impl::LabelScope scope(Impl::label_of(A));
   Impl::ScopedRegion region(Impl::label("refill", Traits::name()));
   Impl::check_crs(exec, function, given, options.check_pattern);
+  Impl::check_extents_of_refill(function, A, given);
   const std::int64_t rows = static_cast<std::int64_t>(given.numRows());
-  if (Traits::num_rows(A) != rows || Traits::num_cols(A) != static_cast<std::int64_t>(given.numCols()) ||
-      (Traits::counts_nnz && Traits::nnz(A) != static_cast<std::int64_t>(given.nnz())))
-    Impl::fail<std::invalid_argument>(function, ": A is ", Traits::num_rows(A), " x ", Traits::num_cols(A),
-                                      " with ", Traits::nnz(A), " entries, and the CRS matrix is ", rows,
-                                      " x ", given.numCols(), " with ", given.nnz(),
-                                      "; it must have the pattern of the matrix that A was converted from.");
   Rounding rounding;
   if (rows == 0) {
     if (options.rounding != nullptr) *options.rounding = rounding;

@@ -295,10 +295,8 @@ auto convert_scaled(const ExecutionSpace& exec, const Matrix& A, const Options& 
   Impl::ScopedRegion region(Impl::label("convert_scaled", format));
   Impl::check_crs(exec, function, crs, format_options.check_input);
   format_options.check_input = false;
-  constexpr bool symmetric = MatrixTraits<Stored>::is_symmetric;
-  if (symmetric && crs.numRows() != crs.numCols())
-    Impl::fail<std::invalid_argument>(function, ": the matrix is ", crs.numRows(), " x ", crs.numCols(),
-                                      "; a symmetric matrix must be square.");
+  // The conversion refuses a symmetric matrix that is not square.
+  const bool symmetric = MatrixTraits<Stored>::is_symmetric && crs.numRows() == crs.numCols();
   const Impl::ScaledCrs<Crs> scaled(exec, format, crs, Impl::largest_scaled_exponent<Scalar>(), symmetric);
   using Result = ScaledMatrix<Stored>;
   using exponents_type = typename Result::exponents_type;
@@ -334,11 +332,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> refill(
   const char* const function = "Filigree::refill";
   Impl::check_initialized(function);
   Impl::check_crs(exec, function, crs, options.check_pattern);
-  if (A.numRows() != static_cast<std::int64_t>(crs.numRows()) ||
-      A.numCols() != static_cast<std::int64_t>(crs.numCols()))
-    Impl::fail<std::invalid_argument>(function, ": A is ", A.numRows(), " x ", A.numCols(),
-                                      ", and the CRS matrix is ", crs.numRows(), " x ", crs.numCols(),
-                                      "; it must have the pattern of the matrix that A was converted from.");
+  Impl::check_extents_of_refill(function, A.matrix, crs);
   using Crs = KokkosSparse::CrsMatrix<S, O, D, M, Z>;
   const Impl::ScaledCrs<Crs> scaled(
       exec, A.name(), crs, Impl::largest_scaled_exponent<typename ScaledMatrix<Matrix>::value_type>(),

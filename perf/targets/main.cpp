@@ -166,21 +166,36 @@ void all_blocks(Report& report, const Options&, double bandwidth) {
   blocks<float>(report, "float", bandwidth);
 }
 
-// ---- symmetric storage ------------------------------------------------------------------------------------
+// ---- symmetric storage and narrow values --------------------------------------------------------------------
 
-/// Symmetric CDS on symmetric grids, compared with the best full CDS.
+/// Whether a candidate is a variant of CDS with values of double.
+bool is_full_cds(const Measured& one) {
+  return one.name == "cds" || one.name == "cds_components";
+}
+
+/// Symmetric CDS, and values stored in float, on symmetric grids. They are compared with the best full CDS in
+/// double.
 void symmetric(Report& report, const Options&, double bandwidth) {
   for (const GridCase& grid : double_grids()) {
-    const std::string name = grid.name() + " double";
+    const std::string name = grid.name();
     const Measurement m = measure_problem<double>(
-        report, name + ", symmetric",
+        report, name + " double, symmetric",
         symmetric_matrix<CrsOf<double>>(grid.cells_of_axes(), grid.stencil(), grid.dof), grid.dof, bandwidth,
-        false, [](const std::string& candidate) {
+        false,
+        [](const std::string& candidate) {
           return is_variant_of(candidate, "cds") || candidate == "sym_cds";
-        });
-    const double full = m.best([](const Measured& one) { return is_variant_of(one.name, "cds"); });
-    report.at_least("sym_cds, " + name + ": speed / best full CDS",
+        },
+        "float");
+    const double full = m.best(is_full_cds);
+    report.at_least("sym_cds, " + name + " double: speed / best full CDS",
                     grid.dof == 1 || grid.dimensions == 2 ? 1.4 : 1.55, full / m.seconds("sym_cds"));
+    if (grid.dof > 1)
+      report.at_least("cds stored in float, " + name + ": speed / best full CDS in double", 1.75,
+                      full / m.best([](const Measured& one) {
+                        return one.name == "cds_float" || one.name == "cds_components_float";
+                      }));
+    report.at_least("sym_cds stored in float, " + name + ": speed / best full CDS in double", 2.8,
+                    full / m.seconds("sym_cds_float"));
   }
 }
 
@@ -225,6 +240,21 @@ void regular(Report& report, const Options& options, double bandwidth) {
                   geometric_mean(ratios));
   picks.report(report, "regular rows");
   add_costs(report, "regular rows", costs);
+}
+
+/// SELL with 16-bit columns and values stored in float, compared with SELL in double.
+void narrow(Report& report, const Options& options, double bandwidth) {
+  for (const auto& matrix :
+       with_files(options, {"bcsstk33", "bcsstk24"}, regular_matrices<CrsOf<double>>())) {
+    const Measurement m = measure_problem<double>(
+        report, matrix.name + ", narrow", matrix.make(), 1, bandwidth, false,
+        [](const std::string& candidate) { return is_variant_of(candidate, "sell"); }, "float");
+    const auto is_float = [](const Measured& one) {
+      return one.name.size() > 6 && one.name.compare(one.name.size() - 6, 6, "_float") == 0;
+    };
+    report.at_least("sell stored in float, " + matrix.name + ": speed / best SELL in double", 1.55,
+                    m.best([&](const Measured& one) { return !is_float(one); }) / m.best(is_float));
+  }
 }
 
 void long_rows(Report& report, const Options& options, double bandwidth) {
@@ -353,8 +383,8 @@ void host(Report& report, const Options& options, double) {
 
 std::vector<Section> sections() {
   if (!Filigree::Impl::runs_on_gpu_v<Execution>) return {{"host", host}};
-  return {{"grids", all_grids},     {"blocks", all_blocks}, {"symmetric", symmetric}, {"regular", regular},
-          {"long_rows", long_rows}, {"columns", columns},   {"small", small}};
+  return {{"grids", all_grids}, {"blocks", all_blocks},   {"symmetric", symmetric}, {"regular", regular},
+          {"narrow", narrow},   {"long_rows", long_rows}, {"columns", columns},     {"small", small}};
 }
 
 int measure_all(const Options& options, const std::vector<Section>& all) {

@@ -55,11 +55,13 @@ inline bool is_variant_of(const std::string& name, const std::string& format) {
   return name == format || name.rfind(format + "_", 0) == 0;
 }
 
-/// Times all candidates for which `wants` is true, and prints the times, fastest first. Caches are cold.
+/// Times all candidates for which `wants` is true, and prints the times, fastest first. Caches are cold. If
+/// `stored` is not empty, these candidates are also measured with their values stored in that type.
 template <class Scalar, class Wants>
 Measurement measure_problem(Report& report, const std::string& name,
                             const typename SpmvProblem<Scalar>::crs_type& crs, int block_size,
-                            double bandwidth, bool time_conversions, const Wants& wants) {
+                            double bandwidth, bool time_conversions, const Wants& wants,
+                            const std::string& stored = "") {
   using execution_space = typename SpmvProblem<Scalar>::execution_space;
   Measurement result;
   result.problem = name;
@@ -69,6 +71,7 @@ Measurement measure_problem(Report& report, const std::string& name,
   const CacheFlush<execution_space> flush(exec);
   Wanted wanted;
   wanted.symmetric = true;
+  wanted.stored = stored;
   wanted.time_conversions = time_conversions;
   wanted.wants = [&](const std::string& candidate, bool) { return wants(candidate); };
   for_each_candidate<Scalar>(problem, wanted, [&](const Candidate& candidate) {
