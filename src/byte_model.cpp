@@ -182,12 +182,13 @@ struct ByteModel::EllPart {
 };
 
 ByteModel::ByteModel(const MatrixStatistics& statistics, const DeviceSpeed& speed, int scalar_bytes,
-                     int ordinal_bytes, int offset_bytes)
+                     int ordinal_bytes, int offset_bytes, int vector_bytes)
     : m_statistics(statistics),
       m_speed(speed),
       m_scalar(scalar_bytes),
       m_ordinal(ordinal_bytes),
       m_offset(offset_bytes),
+      m_vector(vector_bytes > 0 ? vector_bytes : scalar_bytes),
       m_rows(static_cast<double>(statistics.rows)),
       m_nnz(static_cast<double>(statistics.nnz)),
       m_longest_row(static_cast<double>(statistics.longest_row)) {}
@@ -214,8 +215,8 @@ double ByteModel::seconds(const Kernel& kernel, const Work& work, bool with_vect
   double bytes = work.bytes;
   if (with_vectors) {
     // All of x is read once. If the last cache does not hold x, every 2^20 entries read their sectors again.
-    const double x_once = static_cast<double>(m_statistics.columns) * m_scalar;
-    bytes += std::max(x_once, 32 * m_statistics.far_sectors_per_entry * m_nnz) + m_rows * m_scalar;
+    const double x_once = static_cast<double>(m_statistics.columns) * m_vector;
+    bytes += std::max(x_once, 32 * m_statistics.far_sectors_per_entry * m_nnz) + m_rows * m_vector;
   }
   const double memory = bytes / m_speed.read_bandwidth;
   if (m_speed.gpu.multiprocessors == 0) return memory * kernel.host;
@@ -443,6 +444,28 @@ Prediction ByteModel::predict(const CdsOptions& options) const {
   // Not fitted: prefers the default layout, see docs/performance.md, "CDS: block components".
   if (options.layout == CdsLayout::components) result.seconds *= m_speed.gpu.multiprocessors > 0 ? 1.03 : 2.5;
   return result;
+}
+
+/// Not fitted (see docs/performance.md, "Symmetric CDS"). On a GPU memory delivers the values with nine tenths
+/// of the bandwidth. With more than four diagonals above the main one the caches, which deliver most values
+/// twice, make it at most 1.14 times as fast as CDS. On a host it is slower than CDS.
+Prediction ByteModel::predict(const SymCdsOptions& options) const {
+  CdsOptions full_options;
+  full_options.block_size = options.block_size;
+  Prediction full = predict(full_options);
+  if (!std::isfinite(full.seconds) || m_statistics.rows != m_statistics.columns) return {};
+  const double b = options.block_size;
+  const auto above =
+      static_cast<double>(m_statistics.diagonals[static_cast<std::size_t>(options.block_size)] / 2);
+  const double values = (b * (b + 1) / 2 + above * b * b) * std::ceil(m_rows / b);
+  const double storage = values * m_scalar + above * m_ordinal;
+  const double conversion = conversion_seconds(m_speed.gpu.multiprocessors > 0 ? 12 : 26, storage);
+  if (m_nnz == 0) return {storage, 0, conversion};
+  if (m_speed.gpu.multiprocessors == 0) return {storage, 1.6 * full.seconds, conversion};
+  Work work = row_work(storage / 0.9, 0);
+  work.cache_bytes = work.bytes;
+  const double by_memory = seconds(Kernels::diagonals, work);
+  return {storage, above > 4 ? std::max(by_memory, full.seconds / 1.14) : by_memory, conversion};
 }
 
 Prediction ByteModel::predict(const BellOptions& options) const {

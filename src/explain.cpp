@@ -106,10 +106,25 @@ class Explanation {
     m_out << fixed(1e3 * (measured ? best.measured_seconds : best.prediction.seconds), 4)
           << " ms per product.\n";
     write_gain(best);
+    if (best.is_symmetric) m_out << "It stores one half of the symmetric matrix.\n";
+    if (!m_selection.stored.empty()) write_rounding();
     if (best.shares_crs) m_out << "It shares the CRS matrix, and refill() writes the new values there.\n";
     if (best.copies_crs)
       m_out << "It is a copy of the CRS matrix and takes " << fixed(1e-6 * best.prediction.storage_bytes, 2)
             << " MB more. With options.share_crs it would share the CRS matrix.\n";
+  }
+
+  /// What the narrower type of the values costs.
+  void write_rounding() {
+    const Rounding& rounding = m_selection.rounding;
+    m_out << "All values are stored in " << m_selection.stored << ", also those of CRS. ";
+    if (rounding.largest == 0)
+      m_out << "No entry was rounded.\n";
+    else
+      m_out << "Entries were rounded by up to " << std::scientific << std::setprecision(1) << rounding.largest
+            << std::defaultfloat << " of their value"
+            << (rounding.zeros > 0 ? ", and " + std::to_string(rounding.zeros) + " of them became 0" : "")
+            << ".\n";
   }
 
   /// What the picked format gains over the CRS matrix that the caller has.

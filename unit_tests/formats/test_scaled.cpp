@@ -82,9 +82,9 @@ TYPED_TEST(Scaled, MultipliesAnyRange) {
 
 TYPED_TEST(Scaled, MultipliesBlocks) {
   if constexpr (has_block_size_v<typename TypeParam::Options>) {
-    for (const int b : {2, 3, 4, 8}) {
+    for (const int b : {2, 3, 4, 5, 8}) {
       const auto host =
-          badly_scaled(suited<TypeParam>(block_banded<double>(7 * b, 6 * b, b)), is_symmetric_v<TypeParam>);
+          badly_scaled(suited<TypeParam>(block_banded<double>(8 * b, 6 * b, b)), is_symmetric_v<TypeParam>);
       for (const auto& variant : all_variants<TypeParam>()) {
         SCOPED_TRACE(variant.name + ", block size " + std::to_string(b));
         expect_scaled_products(convert_scaled<TypeParam>(host, any_padding(b, variant.options)), host);

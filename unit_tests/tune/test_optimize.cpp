@@ -114,6 +114,101 @@ TEST(Optimize, PredictsEveryVariantOfEveryFormat) {
   });
 }
 
+/// A symmetric matrix of a grid, which has a strong diagonal.
+HostMatrix<double> symmetric_grid(std::int64_t cells, int dof) {
+  return mirrored(host_matrix(grid(cells, dof)), true);
+}
+
+TEST(Optimize, PicksSymmetricFormatsOnlyIfAllowed) {
+  const auto host = symmetric_grid(30, 3);
+  const auto crs = device_crs(host);
+  EXPECT_EQ(Filigree::optimize(crs, on_h200()).selection().picked, "cds");
+  OptimizeOptions options = on_h200();
+  options.symmetric = true;
+  const auto A = Filigree::optimize(crs, options);
+  EXPECT_EQ(A.selection().picked, "sym_cds");
+  EXPECT_EQ(A.selection().pick().block_size, 3);
+  EXPECT_NEAR(A.selection().pick().prediction.storage_bytes, static_cast<double>(A.storage_bytes()),
+              0.01 * static_cast<double>(A.storage_bytes()));
+  EXPECT_TRUE(holds(A.explain(), {"Picked sym_cds, blocks of 3", "one half of the symmetric matrix"}));
+  for (const Mode mode : all_modes)
+    EXPECT_TRUE((multiplies<Layout>(A, host, Product<double>{mode, 2.5, -0.5, 0})));
+}
+
+TEST(Optimize, RefusesSymmetricFormatsForOtherMatrices) {
+  auto host = symmetric_grid(30, 3);
+  auto& entry = host.rows[500].front();
+  const double image = entry.value;
+  entry.value += 1e-9 * image;
+  OptimizeOptions options = on_h200();
+  options.symmetric = true;
+  const auto A = Filigree::optimize(device_crs(host), options);
+  EXPECT_EQ(A.selection().picked, "cds");
+  EXPECT_TRUE(holds(A.explain(Filigree::Detail::all), {"refused sym_cds b=3: ", "is not symmetric", "500"}));
+  EXPECT_TRUE((multiplies<Layout>(A, host, Product<double>{Mode::NoTranspose, 2.5, -0.5, 0})));
+  options.symmetry_tolerance = 1e-8;
+  EXPECT_EQ(Filigree::optimize(device_crs(host), options).selection().picked, "sym_cds");
+  // A rectangular matrix is not even a candidate.
+  const Selection found = Filigree::predict_formats(device_crs(random_rows(300, 200, 9)), options);
+  for (const auto& one : found.formats)
+    if (one.is_symmetric) {
+      EXPECT_FALSE(one.refusal.empty());
+    }
+}
+
+template <class Stored>
+void expect_narrow_pick(double unit_roundoff, const std::string& name) {
+  const auto host = host_matrix(grid(30, 3));
+  const auto crs = device_crs(host);
+  Filigree::Rounding rounding;
+  OptimizeOptions options = on_h200();
+  options.rounding = &rounding;
+  const auto A = Filigree::optimize<Stored>(crs, options);
+  static_assert(std::is_same_v<typename std::decay_t<decltype(A)>::value_type, Stored>);
+  EXPECT_EQ(A.selection().picked, "cds");
+  EXPECT_EQ(A.selection().stored, name);
+  EXPECT_EQ(A.selection().rounding.largest, rounding.largest);
+  EXPECT_LE(rounding.largest, unit_roundoff);
+  EXPECT_TRUE(holds(A.explain(), {"All values are stored in " + name, "rounded"}));
+  const auto expect_product = [&](const HostMatrix<double>& of) {
+    const Product<double> product{Mode::NoTranspose, 2.5, -0.5, 0};
+    EXPECT_TRUE(multiplies_as_expected<Layout>(
+        A, product,
+        FiligreeTest::expect_product(of, product, Random(5).vectors<double>(of.columns, 1), unit_roundoff)));
+  };
+  expect_product(host);
+  // The bytes of x and y count with their own type.
+  const double values = static_cast<double>(A.storage_bytes());
+  const double vectors = 16.0 * static_cast<double>(host.columns);
+  EXPECT_GT(A.selection().pick().prediction.seconds, (values + vectors) / options.speed.read_bandwidth);
+  const auto new_host = with_new_values(host, 3);
+  Filigree::refill(A, device_crs(new_host));
+  expect_product(new_host);
+}
+
+TEST(Optimize, StoresNarrowValuesOnRequest) {
+  expect_narrow_pick<float>(0x1p-24, "float");
+#if FILIGREE_HAS_HALF
+  expect_narrow_pick<Filigree::half_t>(0x1p-11, "half_t");
+#endif
+  EXPECT_TRUE(Filigree::optimize(grid(4, 1), on_h200()).selection().stored.empty());
+}
+
+TEST(Optimize, TimesNarrowValuesWithVectorsOfTheMatrix) {
+  OptimizeOptions options = on_h200();
+  options.speed.has_model = false;
+  const auto A = Filigree::optimize<float>(grid(6, 2), options);
+  EXPECT_TRUE(A.selection().timed);
+  EXPECT_GT(A.selection().pick().measured_seconds, 0);
+}
+
+TEST(Optimize, RefusesNarrowValuesThatOverflow) {
+  auto host = host_matrix(grid(6, 2));
+  host.rows[7].front().value = 1e300;
+  EXPECT_TRUE(holds(message<std::overflow_error>([&]() { Filigree::optimize<float>(device_crs(host)); }),
+                    {"Filigree::optimize: ", "row 7"}));
+}
+
 TEST(Optimize, MultipliesInEveryModeAndRank) {
   for (const auto& host : {host_matrix(grid(6, 2)), random_rows(300, 200, 40)}) {
     const auto A = Filigree::optimize(device_crs(host), on_h200());

@@ -40,6 +40,7 @@ namespace Impl {
 /// float or a wider type.
 template <class Real>
 struct RealTraits {
+  static constexpr const char* name = std::is_same_v<Real, float> ? "float" : "double";
   static constexpr bool is_short = false;
   using sum_type = Real;  ///< the narrowest type for sums of such numbers
   static constexpr Real largest = std::numeric_limits<Real>::max();
@@ -47,6 +48,7 @@ struct RealTraits {
 #if FILIGREE_HAS_HALF
 template <>
 struct RealTraits<half_t> {
+  static constexpr const char* name = "half_t";
   static constexpr bool is_short = true;
   using sum_type = float;
   static constexpr float largest = 65504.0f;
@@ -55,6 +57,7 @@ struct RealTraits<half_t> {
 #if FILIGREE_HAS_BHALF
 template <>
 struct RealTraits<bhalf_t> {
+  static constexpr const char* name = "bhalf_t";
   static constexpr bool is_short = true;
   using sum_type = float;
   static constexpr float largest = 3.38953139e38f;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <complex>
+#include <string>
 
 #include "filigree/core/half.hpp"
 
@@ -46,6 +47,13 @@ KOKKOS_FORCEINLINE_FUNCTION auto widen(const T& value) {
     return Kokkos::complex<real_t<Wide>>(value.real(), value.imag());
   else
     return static_cast<real_t<Wide>>(value);
+}
+
+/// The name of a scalar type for people.
+template <class T>
+std::string name_of_scalar() {
+  const std::string real = RealTraits<real_t<T>>::name;
+  return is_complex_v<T> ? "complex<" + real + ">" : real;
 }
 
 /// A value as a type that operator<< can print.

@@ -378,15 +378,17 @@ class TpetraOperator
       const auto seconds = [](const Selection& selection) {
         return selection.formats.front().prediction.seconds;
       };
-      const Selection all = Impl::predict_all(exec, crs, options.optimize);
+      const Selection all = Impl::predict_all<local_scalar>(exec, crs, options.optimize);
       has_model = all.has_model;
       if (!has_model) return;
       // The result of the remote columns is read, and added to elements of y whose list is read. Without a
       // split, the owned elements of x are copied.
       const double added = boundary_rows * (sizeof(local_ordinal_type) + 3 * sizeof(local_scalar));
       const double copied = 2.0 * sizeof(local_scalar) * static_cast<double>(Impl::local_size(*m_domain, 0));
-      split = seconds(Impl::predict_all(exec, part(exec, crs, Impl::Columns::owned), options.optimize)) +
-              seconds(Impl::predict_all(exec, part(exec, crs, Impl::Columns::remote), options.optimize)) +
+      split = seconds(Impl::predict_all<local_scalar>(exec, part(exec, crs, Impl::Columns::owned),
+                                                      options.optimize)) +
+              seconds(Impl::predict_all<local_scalar>(exec, part(exec, crs, Impl::Columns::remote),
+                                                      options.optimize)) +
               added / all.read_bandwidth;
       joined = seconds(all) + copied / all.read_bandwidth;
     });

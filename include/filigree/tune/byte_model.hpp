@@ -48,9 +48,10 @@ struct Prediction {
 /// Godwin, Holewinski and Sadayappan 2012, section 4). The other terms come from no paper.
 class ByteModel {
  public:
-  /// scalar_bytes, ordinal_bytes and offset_bytes are the sizes of one value, column index and offset.
+  /// scalar_bytes, ordinal_bytes and offset_bytes are the sizes of one value, column index and offset, and
+  /// vector_bytes that of an element of x and y; 0 stands for scalar_bytes.
   ByteModel(const MatrixStatistics& statistics, const DeviceSpeed& speed, int scalar_bytes, int ordinal_bytes,
-            int offset_bytes);
+            int offset_bytes, int vector_bytes = 0);
 
   /// The prediction for the format with these options. Throws std::invalid_argument for options that a
   /// conversion refuses.
@@ -65,6 +66,7 @@ class ByteModel {
   Prediction predict(const JdsOptions&) const;
   Prediction predict(const DiaOptions&) const { return predict(CdsOptions()); }
   Prediction predict(const CdsOptions& options) const;
+  Prediction predict(const SymCdsOptions& options) const;
   Prediction predict(const BellOptions& options) const;
   Prediction predict(const BsrOptions& options) const;
   /// @}
@@ -107,6 +109,7 @@ class ByteModel {
   double m_scalar;
   double m_ordinal;
   double m_offset;
+  double m_vector;  ///< bytes of an element of x and y
   double m_rows;
   double m_nnz;
   double m_longest_row;

@@ -32,9 +32,10 @@ bool is_managed_crs(const Crs& crs) {
 template <class ExecutionSpace, class Crs>
 typename converted_t<AnyMatrix, Crs>::variant_type convert_by_name(const ExecutionSpace& exec, const Crs& crs,
                                                                    const std::string& name, int block_size,
-                                                                   double max_storage_ratio, bool share_crs) {
+                                                                   double max_storage_ratio, bool share_crs,
+                                                                   double symmetry_tolerance = 0) {
   typename converted_t<AnyMatrix, Crs>::variant_type result;
-  for_each_format(GeneralFormats(), [&](auto format) {
+  for_each_format(AllFormats(), [&](auto format) {
     using FormatTag = decltype(format);
     using Matrix = converted_t<FormatTag::template matrix, Crs>;
     for (auto& variant : named_variants<Matrix>()) {
@@ -42,6 +43,8 @@ typename converted_t<AnyMatrix, Crs>::variant_type convert_by_name(const Executi
       set_block_size(variant.options, block_size);
       variant.options.check_input = false;
       variant.options.max_storage_ratio = max_storage_ratio;
+      if constexpr (MatrixTraits<Matrix>::is_symmetric)
+        variant.options.symmetry_tolerance = symmetry_tolerance;
       const auto convert_from = [&](const auto& from) {
         result = convert<FormatTag::template matrix>(exec, from, variant.options);
       };
@@ -59,7 +62,7 @@ typename converted_t<AnyMatrix, Crs>::variant_type convert_by_name(const Executi
 /// Seconds of the fastest of five products, after one that is not timed.
 template <class ExecutionSpace, class Any, class Vector>
 double time_product(const ExecutionSpace& exec, const Any& A, const Vector& x, const Vector& y) {
-  using scalar = typename Any::value_type;
+  using scalar = typename Vector::value_type;
   double seconds = std::numeric_limits<double>::max();
   for (int i = 0; i < 6; ++i) {
     exec.fence();
@@ -75,8 +78,9 @@ double time_product(const ExecutionSpace& exec, const Any& A, const Vector& x, c
 /// Inf in x would then appear in rows that have no entry in its column.
 constexpr const char* padding_refusal = "would multiply the padding of its blocks like entries";
 
-/// Converts to the predicted format. If the result stores too much, if there is no memory for it, or if
-/// padding would be multiplied, it sets the refusal and returns nothing. Other exceptions pass through.
+/// Converts to the predicted format. If the result stores too much, if there is no memory for it, if padding
+/// would be multiplied, or if the matrix is not symmetric and the format needs that, it sets the refusal and
+/// returns nothing. Other exceptions pass through.
 template <class ExecutionSpace, class Crs>
 std::optional<converted_t<AnyMatrix, Crs>> try_format(const ExecutionSpace& exec, const Crs& crs,
                                                       const OptimizeOptions& options,
@@ -84,12 +88,14 @@ std::optional<converted_t<AnyMatrix, Crs>> try_format(const ExecutionSpace& exec
   const double most = std::min(options.max_storage_ratio, options.most_bytes / selection.crs_bytes);
   typename converted_t<AnyMatrix, Crs>::variant_type matrix;
   try {
-    matrix =
-        convert_by_name(exec, crs, one.name, one.block_size,
-                        one.shares_crs ? std::numeric_limits<double>::infinity() : most, options.share_crs);
+    matrix = convert_by_name(exec, crs, one.name, one.block_size,
+                             one.shares_crs ? std::numeric_limits<double>::infinity() : most,
+                             options.share_crs, options.symmetry_tolerance);
   } catch (const std::exception& error) {
     const bool is_too_large = dynamic_cast<const std::length_error*>(&error) != nullptr;
-    if (!is_too_large && !is_out_of_memory(error)) throw;
+    const bool is_asymmetric =
+        one.is_symmetric && dynamic_cast<const std::invalid_argument*>(&error) != nullptr;
+    if (!is_too_large && !is_asymmetric && !is_out_of_memory(error)) throw;
     // After an error of the device, allocations fail too. The fence then reports that error.
     exec.fence();
     one.refusal = error.what();
@@ -123,8 +129,9 @@ DeviceSpeed speed_for_model(const ExecutionSpace& exec, const DeviceSpeed& given
   return speed.has_model ? speed : DeviceSpeed{1, {}, false};
 }
 
-/// The predictions for all variants of all formats. Checks the options and the CRS matrix first.
-template <class ExecutionSpace, class Crs>
+/// The predictions for all variants of all formats, for vectors of type VectorScalar. Checks the options and
+/// the CRS matrix first.
+template <class VectorScalar, class ExecutionSpace, class Crs>
 Selection predict_all(const ExecutionSpace& exec, const Crs& crs, const OptimizeOptions& options) {
   static_assert(
       Kokkos::SpaceAccessibility<ExecutionSpace, typename Crs::memory_space>::accessible,
@@ -135,7 +142,7 @@ Selection predict_all(const ExecutionSpace& exec, const Crs& crs, const Optimize
   const ByteModel model(matrix_statistics(exec, crs, speed.gpu.cache_bytes, options.block_size, false), speed,
                         sizeof(typename Crs::non_const_value_type),
                         sizeof(typename Crs::non_const_ordinal_type),
-                        sizeof(typename Crs::non_const_size_type));
+                        sizeof(typename Crs::non_const_size_type), sizeof(VectorScalar));
   Selection result;
   result.crs_bytes = crs_bytes(crs);
   result.products = options.products;
@@ -144,14 +151,16 @@ Selection predict_all(const ExecutionSpace& exec, const Crs& crs, const Optimize
   result.read_bandwidth = speed.has_model ? speed.read_bandwidth : 0;
   result.assumes_bandwidth =
       speed.has_model && !runs_on_gpu_v<ExecutionSpace> && options.speed.read_bandwidth == 0;
-  for_each_format(GeneralFormats(), [&](auto format) {
+  for_each_format(AllFormats(), [&](auto format) {
     using Matrix = converted_t<decltype(format)::template matrix, Crs>;
+    if (MatrixTraits<Matrix>::is_symmetric && !options.symmetric) return;
     [[maybe_unused]] std::string one_lane;  // the first variant of WrappedCrsMatrix with lanes
     for (auto& variant : named_variants<Matrix>()) {
       FormatPrediction one;
       one.name = variant.name;
       one.shares_crs = MatrixTraits<Matrix>::shares_crs && options.share_crs;
       one.copies_crs = MatrixTraits<Matrix>::shares_crs && !options.share_crs;
+      one.is_symmetric = MatrixTraits<Matrix>::is_symmetric;
       if constexpr (HasBlockSize<decltype(variant.options)>::value) {
         using Variant = decltype(variant.options);
         const MatrixStatistics& statistics = model.statistics();
@@ -181,20 +190,21 @@ Selection predict_all(const ExecutionSpace& exec, const Crs& crs, const Optimize
 }
 
 /// Converts to the format that was predicted to be the best. If options or the lack of a model ask for it,
-/// times several formats or all and keeps the best. Returns nothing if all are refused.
-template <class ExecutionSpace, class Crs>
+/// times several formats or all, with vectors of type VectorScalar, and keeps the best. Returns nothing if all
+/// are refused.
+template <class VectorScalar, class ExecutionSpace, class Crs>
 std::optional<converted_t<AnyMatrix, Crs>> convert_to_best(const ExecutionSpace& exec, const Crs& crs,
                                                            const OptimizeOptions& options,
                                                            Selection& selection) {
   using Any = converted_t<AnyMatrix, Crs>;
-  using vector_type = Kokkos::View<typename Any::value_type*, typename Any::device_type>;
+  using vector_type = Kokkos::View<VectorScalar*, typename Any::device_type>;
   selection.timed = options.time_best || !selection.has_model;
   const std::size_t wanted = !selection.has_model ? selection.formats.size() : options.time_best ? 3 : 1;
   vector_type x, y;
   if (selection.timed) {
     x = allocate_view<vector_type>(exec, "x", "any", static_cast<std::int64_t>(crs.numCols()));
     y = allocate_view<vector_type>(exec, "y", "any", static_cast<std::int64_t>(crs.numRows()));
-    Kokkos::deep_copy(exec, x, typename Any::value_type(1));
+    Kokkos::deep_copy(exec, x, VectorScalar(1));
   }
   std::optional<Any> best;
   double best_seconds = 0;
@@ -250,8 +260,9 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, Selection> p
   Impl::check_initialized("Filigree::predict_formats");
   const Impl::LabelScope scope(options.label);
   Impl::ScopedRegion region(Impl::label("predict_formats", "any"));
-  Selection selection = Impl::predict_all(exec, crs, options);
-  if (!selection.has_model) Impl::convert_to_best(exec, crs, options, selection);
+  using scalar = std::remove_const_t<S>;
+  Selection selection = Impl::predict_all<scalar>(exec, crs, options);
+  if (!selection.has_model) Impl::convert_to_best<scalar>(exec, crs, options, selection);
   return selection;
 }
 
@@ -269,6 +280,12 @@ Selection predict_formats(const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
 ///     auto best = Filigree::optimize(crs);
 ///     Filigree::spmv("N", 1.0, best, x, 0.0, y);
 ///
+/// With a Scalar that is narrower than that of crs, all formats store their values in that type, which rounds
+/// them (see docs/narrow_values.md). x and y keep the type of crs. options.rounding and explain() tell how much
+/// the entries were rounded:
+///
+///     auto narrow = Filigree::optimize<float>(crs);
+///
 /// If a converted matrix is larger than options allow, or so much larger than predicted that another format
 /// is better, or if there is no memory for it, the next format is tried. CRS is always among the formats. The
 /// result shares no memory with crs unless options.share_crs is set. Costs predict_formats() and the
@@ -280,32 +297,47 @@ Selection predict_formats(const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
 /// that the limits allow is converted, and the conversion and six products are timed. That takes about as
 /// long as some hundred products, and memory for two of the matrices and two vectors.
 ///
+/// With another Scalar it also takes the memory of a CRS matrix of that type while it runs, and throws
+/// std::overflow_error like convert(). Limits of storage then refer to this CRS matrix.
+///
 /// Throws std::invalid_argument if options.check_input finds an error in the CRS matrix, if a number in the
 /// options is out of range, and if options.share_crs is set for a CRS matrix that is const or unmanaged.
 /// Throws std::length_error if options.share_crs is false and no format fits, not even a copy of the CRS
 /// matrix. Exceptions for other reasons than size and memory, such as errors of the device, pass through. crs
 /// is unchanged in every case.
-template <class ExecutionSpace, class S, class O, class D, class M, class Z>
-std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value,
-                 converted_t<AnyMatrix, KokkosSparse::CrsMatrix<S, O, D, M, Z>>>
-optimize(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
-         const OptimizeOptions& options = {}) {
-  Impl::check_initialized("Filigree::optimize");
+template <class Scalar = void, class ExecutionSpace, class S, class O, class D, class M, class Z,
+          std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, int> = 0>
+auto optimize(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
+              const OptimizeOptions& options = {}) {
+  const char* const function = "Filigree::optimize";
+  using scalar = std::remove_const_t<S>;
+  using stored = std::conditional_t<std::is_void_v<Scalar>, scalar, Scalar>;
+  Impl::check_initialized(function);
   const Impl::LabelScope scope(options.label);
   Impl::ScopedRegion region(Impl::label("optimize", "any"));
-  Selection selection = Impl::predict_all(exec, crs, options);
-  const auto best = Impl::convert_to_best(exec, crs, options, selection);
+  OptimizeOptions later = options;
+  Rounding rounding;
+  if constexpr (!std::is_same_v<stored, scalar>) {
+    Impl::check_crs(exec, function, crs, options.check_input);
+    later.check_input = false;
+  }
+  decltype(auto) given = Impl::with_scalar<stored>(exec, function, "any", crs, rounding);
+  Selection selection = Impl::predict_all<scalar>(exec, given, later);
+  if (!std::is_same_v<stored, scalar>) selection.stored = Impl::name_of_scalar<stored>();
+  selection.rounding = rounding;
+  const auto best = Impl::convert_to_best<scalar>(exec, given, later, selection);
   if (!best) Impl::fail_without_format(options, selection);
   auto result = best->with_selection(std::move(selection));
   Impl::set_label(result, options.label);
+  if (options.rounding != nullptr) *options.rounding = rounding;
   return result;
 }
 
 /// optimize() on the default instance of the execution space of the CRS matrix.
-template <class S, class O, class D, class M, class Z>
+template <class Scalar = void, class S, class O, class D, class M, class Z>
 auto optimize(const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs, const OptimizeOptions& options = {}) {
   Impl::check_initialized("Filigree::optimize");
-  return optimize(typename KokkosSparse::CrsMatrix<S, O, D, M, Z>::execution_space(), crs, options);
+  return optimize<Scalar>(typename KokkosSparse::CrsMatrix<S, O, D, M, Z>::execution_space(), crs, options);
 }
 
 }  // namespace Filigree

@@ -27,6 +27,12 @@ struct OptimizeOptions : ConvertOptions {
   double most_bytes = std::numeric_limits<double>::infinity();
   /// The block size of CDS and BSR (1 to 16) and blocked ELL (1 to 8); 0 derives it from the matrix.
   int block_size = 0;
+  /// Whether formats of symmetric matrices are candidates too. The conversion to one of them compares each
+  /// entry with its mirror image; in a complex matrix that is the complex conjugate. If two differ, the format
+  /// is refused, and the reason names them.
+  bool symmetric = false;
+  /// See SymCdsOptions::symmetry_tolerance.
+  double symmetry_tolerance = 0;
   /// The speed of the device. If its bandwidth is 0, it is device_speed(). If the GPU has no multiprocessors,
   /// the shape is that of the execution space. If has_model is false, all variants are timed.
   DeviceSpeed speed = {};
@@ -41,6 +47,8 @@ struct FormatPrediction {
   int block_size = 1;  ///< of CDS, BSR and blocked ELL
   /// Whether it shares the Views of the CRS matrix and stores nothing of their size.
   bool shares_crs = false;
+  /// Whether it can hold symmetric matrices only.
+  bool is_symmetric = false;
   /// Whether it is a copy of the CRS matrix, because OptimizeOptions::share_crs is false.
   bool copies_crs = false;
   Prediction prediction;     ///< of the byte model
@@ -75,6 +83,10 @@ struct Selection {
   bool has_model = true;
   std::string device;         ///< name of the GPU, or backend and threads of the host
   double read_bandwidth = 0;  ///< bytes per second that the predictions assume; 0 without a model
+  /// The narrower type that optimize<Scalar>() was asked for, for example "float"; empty if there is none. All
+  /// formats, CRS too, then have values of this type.
+  std::string stored;
+  Rounding rounding;  ///< how much the entries were rounded to that type
   /// Whether read_bandwidth is the one that all hosts are assumed to have (see DeviceSpeed).
   bool assumes_bandwidth = false;
 
