@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "filigree/core/scalar.hpp"
 #include "filigree/core/view_checker.hpp"
 #include "filigree/formats/sym_cds/sym_cds_layout.hpp"
 
