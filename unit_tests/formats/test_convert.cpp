@@ -305,11 +305,12 @@ TYPED_TEST(Convert, StorageBytesCountAllViews) {
     const KokkosRecorder recorder;
     const auto A = TypeParam::convert_with(crs, any_padding(1, variant.options));
     Kokkos::fence();
-    // Kokkos rounds the bytes of a View up to a multiple of 8, and to 128 for an empty View.
+    // Kokkos rounds the bytes of a View up to a multiple of 8, and to 128 for an empty View. The values of CDS
+    // take 256 bytes more, because they begin at a multiple of that.
     const double views = shared + static_cast<double>(recorder.events().live_bytes);
     const double bytes = static_cast<double>(TypeParam::Traits::storage_bytes(A));
     EXPECT_GE(views, bytes) << variant.name;
-    EXPECT_LE(views, bytes + 128 * recorder.events().live_allocations) << variant.name;
+    EXPECT_LE(views, bytes + (128 + 256) * recorder.events().live_allocations) << variant.name;
     EXPECT_GT(bytes, 0) << variant.name;
   }
 }
