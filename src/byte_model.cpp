@@ -446,9 +446,10 @@ Prediction ByteModel::predict(const CdsOptions& options) const {
   return result;
 }
 
-/// Not fitted (see docs/performance.md, "Symmetric CDS"). On a GPU memory delivers the values with nine tenths
-/// of the bandwidth. With more than four diagonals above the main one the caches, which deliver most values
-/// twice, make it at most 1.14 times as fast as CDS. On a host it is slower than CDS.
+/// Not fitted (see docs/performance.md, "Symmetric CDS" and "Narrow values"). On a GPU memory delivers the values
+/// with a part of the bandwidth, which is smaller for narrow values. With more than four diagonals above the main
+/// one the caches, which deliver most values twice, limit the product. Stored in 16 bits it is about as fast as
+/// CDS, and on a host it is slower.
 Prediction ByteModel::predict(const SymCdsOptions& options) const {
   CdsOptions full_options;
   full_options.block_size = options.block_size;
@@ -462,10 +463,13 @@ Prediction ByteModel::predict(const SymCdsOptions& options) const {
   const double conversion = conversion_seconds(m_speed.gpu.multiprocessors > 0 ? 12 : 26, storage);
   if (m_nnz == 0) return {storage, 0, conversion};
   if (m_speed.gpu.multiprocessors == 0) return {storage, 1.6 * full.seconds, conversion};
-  Work work = row_work(storage / 0.9, 0);
+  if (m_scalar < 4) return {storage, full.seconds, conversion};
+  const bool is_narrow = m_scalar < 8;
+  Work work = row_work(storage / (is_narrow ? 0.72 : 0.9), 0);
   work.cache_bytes = work.bytes;
   const double by_memory = seconds(Kernels::diagonals, work);
-  return {storage, above > 4 ? std::max(by_memory, full.seconds / 1.14) : by_memory, conversion};
+  const double by_caches = above > 4 ? full.seconds / (is_narrow ? 0.8 : 1.14) : 0;
+  return {storage, std::max(by_memory, by_caches), conversion};
 }
 
 Prediction ByteModel::predict(const BellOptions& options) const {

@@ -108,8 +108,10 @@ class Explanation {
     write_gain(best);
     if (best.is_symmetric) m_out << "It stores one half of the symmetric matrix.\n";
     if (!m_selection.stored.empty()) write_rounding();
-    if (best.shares_crs) m_out << "It shares the CRS matrix, and refill() writes the new values there.\n";
-    if (best.copies_crs)
+    const bool is_narrow = !m_selection.stored.empty();
+    if (best.shares_crs && !is_narrow)
+      m_out << "It shares the CRS matrix, and refill() writes the new values there.\n";
+    if (best.copies_crs && !is_narrow)
       m_out << "It is a copy of the CRS matrix and takes " << fixed(1e-6 * best.prediction.storage_bytes, 2)
             << " MB more. With options.share_crs it would share the CRS matrix.\n";
   }
@@ -131,7 +133,8 @@ class Explanation {
   void write_gain(const FormatPrediction& best) {
     if (&best == m_crs || std::isnan(speed_up(best))) return;
     m_out << "A product is " << (m_selection.has_model ? "predicted to be " : "") << fixed(speed_up(best), 2)
-          << " times as fast as that of CRS by Kokkos Kernels. ";
+          << " times as fast as that of CRS by Kokkos Kernels"
+          << (m_selection.stored.empty() ? "" : " with values of " + m_selection.stored) << ". ";
     if (std::isfinite(pays_after(best)))
       m_out << "The conversion takes " << fixed(1e3 * conversion_seconds(best), 4) << " ms and pays after "
             << products_text(pays_after(best)) << ".\n";

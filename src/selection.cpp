@@ -31,6 +31,7 @@ void check_optimize_options(const OptimizeOptions& options, bool can_share) {
       fail<std::invalid_argument>(function, ": options.", name, " is ", value, "; it must be at least 0.");
   };
   check_not_negative("most_bytes", options.most_bytes);
+  check_not_negative("symmetry_tolerance", options.symmetry_tolerance);
   check_not_negative("speed.read_bandwidth", options.speed.read_bandwidth);
   check_convert_options(function, options);
   if (options.share_crs && !can_share)

@@ -143,7 +143,7 @@ constexpr bool check_types_of_convert() {
 ///
 ///     auto A = convert<EllMatrix>(exec, crs);
 ///     auto B = convert<EllMatrix, float>(exec, crs);  // values rounded to float
-///     auto C = convert<EllMatrix, half_t>(exec, crs); // values rounded to 16 bits, see core/half.hpp
+///     auto C = convert<EllMatrix, half_t>(exec, crs);  // values rounded to 16 bits
 ///
 /// @tparam Format  the class template of the format
 /// @tparam Scalar  the scalar type of the result; void for that of A. A complex matrix has no real result
@@ -188,7 +188,7 @@ constexpr bool check_types_of_convert() {
 /// 32 bits count up to 2^31 - 1024. It throws before the values and columns are allocated. BELL and BSR also
 /// throw it if some row is not sorted and some row has more than 2^30 entries. Throws std::overflow_error,
 /// with the row and column, if a finite value becomes infinite in another scalar type. Values that are too
-/// small become 0; ConvertOptions::rounding tells how many, and how much the others were rounded. Throws std::logic_error if Kokkos is not initialized.
+/// small become 0; ConvertOptions::rounding tells how many, and the largest rounding. Throws std::logic_error if Kokkos is not initialized.
 template <template <class, class, class, class, class> class Format, class Scalar = void,
           class ExecutionSpace, class Matrix, class Options = Impl::options_of_convert_t<Format, Matrix>,
           std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, int> = 0>
@@ -209,7 +209,8 @@ auto convert(const ExecutionSpace& exec, const Matrix& A, const Options& options
     decltype(auto) given = Impl::crs_of(exec, A);
     Impl::check_crs(exec, function, given, format_options.check_input);
     Rounding rounding;
-    decltype(auto) crs = Impl::with_scalar<value_type>(exec, function, name, given, rounding);
+    Rounding* const wanted = format_options.rounding != nullptr ? &rounding : nullptr;
+    decltype(auto) crs = Impl::with_scalar<value_type>(exec, function, name, given, wanted);
     Result result;
     Impl::convert_from_crs(exec, crs, format_options, result);
     Impl::set_label(result, Impl::current_label());
@@ -326,12 +327,13 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> refill(
   Impl::check_extents_of_refill(function, A, given);
   const std::int64_t rows = static_cast<std::int64_t>(given.numRows());
   Rounding rounding;
+  Rounding* const wanted = options.rounding != nullptr ? &rounding : nullptr;
   if (rows == 0) {
     if (options.rounding != nullptr) *options.rounding = rounding;
     return;
   }
   decltype(auto) crs =
-      Impl::with_scalar<typename Traits::value_type>(exec, function, Traits::name(), given, rounding);
+      Impl::with_scalar<typename Traits::value_type>(exec, function, Traits::name(), given, wanted);
   if (options.check_pattern) {
     const std::int64_t row = Impl::first_different_row(exec, A, crs);
     if (row < rows)

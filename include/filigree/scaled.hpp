@@ -13,8 +13,8 @@ namespace Filigree {
 /// from 2^-24 to 65504 only; with a scaling, the entries of each row and column may have any size.
 ///
 /// Entry (i, j) of the matrix is the entry (i, j) of `matrix`, times 2^(row_exponents(i) + column_exponents(j)).
-/// A product multiplies x and y by these powers, which is exact as long as the results are in the range of the
-/// sums. It reads 2 bytes more per row and per column than a product of `matrix`.
+/// A product multiplies x and the sums by these powers, which is exact as long as the results are in the range of
+/// double. x or y must therefore be of double. It reads 2 bytes more per row and per column than a product of `matrix`.
 ///
 /// convert_scaled() makes it. spmv(), refill(), to_crs() and MatrixTraits take it like a matrix of another format.
 template <class Matrix>
@@ -42,7 +42,7 @@ struct ScaledMatrix {
   }
 
   Matrix matrix;                    ///< the scaled matrix
-  exponents_type row_exponents;     ///< one per row, -1022 to 1023
+  exponents_type row_exponents;     ///< one per row, -2044 to 2044
   exponents_type column_exponents;  ///< one per column; the same View for a symmetric format
 };
 
@@ -58,17 +58,20 @@ KOKKOS_FORCEINLINE_FUNCTION int exponent_of(double value) {
   return value == 0 || biased == 0x7ff ? no_exponent : biased - 1023;
 }
 
-/// The exponent of the largest entry of a row after scaling, for values of type Scalar. Entries of half_t are
-/// then below 2^15, which leaves the most room for small entries. Other types have the range of float.
+/// The exponent of the largest entry of a row after scaling, for values of type Scalar. half_t holds numbers from
+/// 2^-14 with all bits up to 2^16. This leaves room for small entries, and for sums of up to 127 duplicates.
+/// Other types have the range of float.
 template <class Scalar>
 constexpr int largest_scaled_exponent() {
-  return RealTraits<real_t<Scalar>>::largest < 1e6 ? 14 : 0;
+  constexpr bool has_range_of_float = RealTraits<real_t<Scalar>>::largest > 1e30f;
+  return has_range_of_float ? 0 : 8;
 }
 
 /// Finds the exponents of the entries of rows and columns with the present scaling, and applies a scaling.
 template <class Views>
 struct Scaling {
   using scalar_type = typename Views::scalar_type;
+  using wide_type = std::conditional_t<is_complex_v<scalar_type>, Kokkos::complex<double>, double>;
   struct RangesOfRows {};
   struct RangesOfColumns {};
   struct Apply {};
@@ -79,7 +82,7 @@ struct Scaling {
   const int* column_exponents;
   int* largest;   ///< exponent of the entries of each row or column
   int* smallest;  ///< exponent of the entries of each row or column
-  scalar_type* scaled = nullptr;
+  wide_type* scaled = nullptr;
 
   static KOKKOS_FORCEINLINE_FUNCTION int exponent(const scalar_type& value) {
     if constexpr (is_complex_v<scalar_type>) {
@@ -124,23 +127,19 @@ struct Scaling {
       const int column_power = -column_exponents[static_cast<std::int64_t>(crs.entries[i])];
       const scalar_type value = crs.values[i];
       if constexpr (is_complex_v<scalar_type>)
-        scaled[i] = scalar_type(scale(value.real(), row_power, column_power),
-                                scale(value.imag(), row_power, column_power));
+        scaled[i] = wide_type(scale(static_cast<double>(value.real()), row_power, column_power),
+                              scale(static_cast<double>(value.imag()), row_power, column_power));
       else
-        scaled[i] = scale(value, row_power, column_power);
+        scaled[i] = scale(static_cast<double>(value), row_power, column_power);
     }
   }
-  /// A number that is too small becomes the smallest normal number and not 0, so that the cast to the stored
-  /// type, which makes it 0, counts it.
-  static KOKKOS_FORCEINLINE_FUNCTION real_t<scalar_type> scale(real_t<scalar_type> value, int row_power,
-                                                               int column_power) {
-    using real_type = real_t<scalar_type>;
-    const auto result =
-        static_cast<real_type>(scaled_twice(static_cast<double>(value), row_power, column_power));
-    constexpr auto least = std::is_same_v<real_type, float> ? static_cast<real_type>(1.17549435e-38)
-                                                            : static_cast<real_type>(2.2250738585072014e-308);
-    if (value == real_type(0) || !(magnitude(result) < least)) return result;
-    return value < real_type(0) ? -least : least;
+  /// A number that is too small for double becomes the smallest normal number and not 0, so that the cast to
+  /// the stored type, which makes it 0, counts it.
+  static KOKKOS_FORCEINLINE_FUNCTION double scale(double value, int row_power, int column_power) {
+    constexpr double least = 2.2250738585072014e-308;
+    const double result = scaled_twice(value, row_power, column_power);
+    if (value == 0 || !(magnitude(result) < least)) return result;
+    return value < 0 ? -least : least;
   }
 };
 
@@ -157,16 +156,16 @@ struct MoveExponents {
   bool by_half;  ///< the other half comes from the column, which has the same exponents
 
   KOKKOS_INLINE_FUNCTION void operator()(Centre, const std::int64_t i) const {
-    if (largest[i] != no_exponent) move(i, (largest[i] + smallest[i]) / 2);
+    if (largest[i] != no_exponent) move(i, (largest[i] + smallest[i]) / 2, 1022);
   }
   KOKKOS_INLINE_FUNCTION void operator()(Limit, const std::int64_t i) const {
-    if (largest[i] != no_exponent) move(i, largest[i] - wanted);
+    if (largest[i] != no_exponent) move(i, largest[i] - wanted, 2044);
   }
-  KOKKOS_FORCEINLINE_FUNCTION void move(const std::int64_t i, const int change) const {
+  /// All exponents stay within `most` = 1022 before the last step, so that those of the rows then fit into 2044.
+  KOKKOS_FORCEINLINE_FUNCTION void move(const std::int64_t i, const int change, const int most) const {
     // Rounded up, so that no entry exceeds the limit.
     const int sum = exponents[i] + (by_half ? (change > 0 ? change + 1 : change) / 2 : change);
-    // The powers of both signs must be normal numbers.
-    exponents[i] = sum < -1022 ? -1022 : sum > 1022 ? 1022 : sum;
+    exponents[i] = sum < -most ? -most : sum > most ? most : sum;
   }
 };
 
@@ -194,11 +193,13 @@ struct Unscale {
 /// wanted exponent.
 template <class Crs>
 struct ScaledCrs {
-  using matrix_type = KokkosSparse::CrsMatrix<typename Crs::non_const_value_type, typename Crs::ordinal_type,
+  using work_type = Scaling<crs_views_t<Crs>>;
+  /// Of double, whose range holds all values meanwhile.
+  using matrix_type = KokkosSparse::CrsMatrix<typename work_type::wide_type, typename Crs::ordinal_type,
                                               typename Crs::device_type, void, typename Crs::size_type>;
   using exponents_type = Kokkos::View<int*, typename Crs::device_type>;
-  using work_type = Scaling<crs_views_t<Crs>>;
-  /// Half precision holds entries of a range of 2^28 with all bits.
+  /// Entries of a row whose exponents differ by so much have all bits in half precision: after the scaling they
+  /// are at least 2^(8 - 20) = 2^-12, and half precision has all bits from 2^-14 on.
   static constexpr int narrow_range = 20;
   static constexpr int most_passes = 20;
 
@@ -251,6 +252,8 @@ struct ScaledCrs {
                          work);
     matrix = matrix_type(label("scaled", format), crs.numRows(), crs.numCols(), crs.nnz(), values,
                          crs.graph.row_map, crs.graph.entries);
+    // The kernels must end before the Views of ranges are freed.
+    exec.fence();
   }
 
   /// Copies the exponents to Views of 16 bits.
@@ -273,8 +276,8 @@ struct ScaledCrs {
 /// of the small entries. A symmetric matrix stays symmetric in a symmetric format.
 ///
 /// Takes the parameters and memory of convert(), and throws its errors; values in messages are scaled. Takes
-/// also sizeof(value of crs) bytes per entry and 12 bytes per row and column while it runs. Reads the matrix
-/// twice more if the largest and smallest entries of each row differ by less than 2^20, else up to 42 times.
+/// also 8 bytes per entry, 16 if it is complex, and 12 bytes per row and column while it runs. Reads the matrix
+/// twice more if the largest and smallest entries of each row differ by less than 2^21, else up to 42 times.
 /// Fences exec.
 template <template <class, class, class, class, class> class Format, class Scalar, class ExecutionSpace,
           class Matrix, class Options = Impl::options_of_convert_t<Format, Matrix>,
@@ -285,10 +288,8 @@ auto convert_scaled(const ExecutionSpace& exec, const Matrix& A, const Options& 
   decltype(auto) crs = Impl::crs_of(exec, A);
   using Crs = std::decay_t<decltype(crs)>;
   using Stored = converted_t<Format, Crs, Scalar>;
-  static_assert(
-      !std::is_same_v<Scalar, typename Crs::non_const_value_type>,
-      "Filigree::convert_scaled: Scalar must differ from the scalar type of A; a scaling is only of "
-      "use for a narrower type.");
+  static_assert(!std::is_same_v<Impl::real_t<Scalar>, double>,
+                "Filigree::convert_scaled: Scalar must be narrower than double.");
   const char* const format = MatrixTraits<Stored>::name();
   convert_options_t<Format, Crs> format_options = options;
   const Impl::LabelScope scope(format_options.label);
@@ -331,6 +332,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> refill(
     const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs, const RefillOptions& options = {}) {
   const char* const function = "Filigree::refill";
   Impl::check_initialized(function);
+  const Impl::LabelScope scope(Impl::label_of(A.matrix));
   Impl::check_crs(exec, function, crs, options.check_pattern);
   Impl::check_extents_of_refill(function, A.matrix, crs);
   using Crs = KokkosSparse::CrsMatrix<S, O, D, M, Z>;
@@ -343,9 +345,12 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> refill(
   exec.fence();
 }
 
-/// The entries of a ScaledMatrix as a new CRS matrix of double or of complex double. Fences exec.
+/// The entries of a ScaledMatrix as a CRS matrix of double or of complex double with new values. It shares the
+/// pattern if A.matrix is a CRS matrix. Fences exec.
 template <class ExecutionSpace, class Matrix>
 auto to_crs(const ExecutionSpace& exec, const ScaledMatrix<Matrix>& A) {
+  Impl::check_initialized("Filigree::to_crs");
+  const Impl::LabelScope scope(Impl::label_of(A.matrix));
   using value_type = typename ScaledMatrix<Matrix>::value_type;
   using wide_type = std::conditional_t<Impl::is_complex_v<value_type>, Kokkos::complex<double>, double>;
   const auto stored = to_crs(exec, A.matrix);

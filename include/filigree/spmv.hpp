@@ -92,6 +92,10 @@ void spmv_with_handle(const ExecutionSpace& exec, [[maybe_unused]] const Handle&
       is_complex_v<y_type> || !(is_complex_v<accumulator_type> || is_complex_v<Alpha> || is_complex_v<Beta>),
       "Filigree::spmv: y must be complex if A, x, alpha or beta is.");
 
+  static_assert(
+      !is_scaled_v<Matrix> || std::is_same_v<real_t<accumulator_type>, double>,
+      "Filigree::spmv: with a ScaledMatrix, x or y must be of double, because the powers need its range.");
+
   check_initialized("Filigree::spmv");
   check_spmv(mode, A, x, y);
   if (y.extent(0) == 0 || column_count(y) == 0) return;

@@ -150,6 +150,14 @@ TYPED_TEST(NarrowValues, MultiplyBlocksWithinTheErrorBound) {
                                            host);
       }
     }
+    // The last block row is smaller, and its rows lie in one load with those of the block row before.
+    for (const auto& [rows, b] : {std::pair(20, 3), std::pair(12, 5)}) {
+      if (dense_blocks_v<Case>) continue;
+      const auto host = suited<Case>(block_banded<double>(rows, rows - 2, b));
+      expect_rounded_products<TypeParam>(Case::template convert_to<typename TypeParam::Narrow>(
+                                             device_crs(host), any_padding<typename Case::Options>(b)),
+                                         host);
+    }
   } else {
     GTEST_SKIP() << Case::Traits::name() << " has no blocks.";
   }

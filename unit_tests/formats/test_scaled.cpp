@@ -147,6 +147,56 @@ TEST(ScaledMatrix, KeepsSpecialValues) {
   EXPECT_EQ(again.rows[4][0].value, 0);
 }
 
+/// Intermediate powers must not overflow, and row scaling alone must be enough for the largest entry of each row.
+TEST(ScaledMatrix, HoldsExtremeRanges) {
+  const auto two_to = [](int exponent) { return std::ldexp(1.0, exponent); };
+  HostMatrix<double> wide(1, 2);
+  wide.rows = {{{0, 1e305}, {1, 1e-305}}};
+  HostMatrix<double> bidiagonal(5, 5);
+  for (std::int64_t i = 0; i < 5; ++i) {
+    bidiagonal.rows[static_cast<std::size_t>(i)].push_back({i, two_to(700)});
+    if (i > 0)
+      bidiagonal.rows[static_cast<std::size_t>(i)].insert(
+          bidiagonal.rows[static_cast<std::size_t>(i)].begin(), {i - 1, two_to(-700)});
+  }
+  for (const auto& host : {wide, bidiagonal}) {
+    const auto again = host_matrix(
+        Filigree::to_crs(Filigree::convert_scaled<Filigree::CrsMatrix, Stored>(device_crs(host))));
+    for (std::size_t row = 0; row < host.rows.size(); ++row)
+      for (std::size_t i = 0; i < host.rows[row].size(); ++i) {
+        const double value = host.rows[row][i].value;
+        if (value > 1) {
+          EXPECT_NEAR(again.rows[row][i].value / value, 1, unit_roundoff) << row << ' ' << i;
+        }
+      }
+  }
+}
+
+/// Formats that sum duplicates do so in the stored type.
+TEST(ScaledMatrix, HasRoomForDuplicates) {
+  HostMatrix<double> host(2, 2);
+  for (int i = 0; i < 100; ++i)
+    host.rows[0].push_back({0, 1.0});
+  host.rows[1].push_back({1, 3.0});
+  const auto again =
+      host_matrix(Filigree::to_crs(Filigree::convert_scaled<Filigree::CdsMatrix, Stored>(device_crs(host))));
+  EXPECT_EQ(again.rows[0][0].value, 100);
+  EXPECT_EQ(again.rows[1][0].value, 3);
+}
+
+TEST(ScaledMatrix, MayBeEmpty) {
+  for (const auto& host : {HostMatrix<double>(0, 5), HostMatrix<double>(5, 0), HostMatrix<double>(4, 6)}) {
+    Filigree::Rounding rounding{7, 7};
+    Filigree::SellOptions options;
+    options.rounding = &rounding;
+    const auto A = Filigree::convert_scaled<Filigree::SellMatrix, Stored>(device_crs(host), options);
+    EXPECT_EQ(host_matrix(Filigree::to_crs(A)), host);
+    EXPECT_EQ(rounding.largest, 0);
+    EXPECT_EQ(rounding.zeros, 0);
+    expect_scaled_products(A, host);
+  }
+}
+
 TEST(ScaledMatrix, OfCooIsTheSame) {
   const auto host = badly_scaled(canonical(scattered<double>(37, 29, 7)), false);
   const auto coo = Filigree::convert<Filigree::CooMatrix>(device_crs(host));

@@ -197,8 +197,12 @@ TEST(CdsTransposeWork, IsNotQuadraticIfThereAreFewRows) {
       const auto y_view = device_view<View>(y);
       using Kernel = Filigree::Impl::CdsSpmvTranspose<ExecutionSpace, CountedCds, Operands, 0, false>;
       Kokkos::parallel_for("test", Kernel::launch::policy(ExecutionSpace(), columns),
-                           Kernel(cds, Operands{{}, Filigree::Impl::multi_vector<View, const double>(x_view),
-                                                Filigree::Impl::multi_vector(y_view), 1, 1.5, 0.5}));
+                           Kernel(cds, Operands{{},
+                                                Filigree::Impl::multi_vector<View, const double>(x_view),
+                                                Filigree::Impl::multi_vector(y_view),
+                                                1,
+                                                1.5,
+                                                0.5}));
       EXPECT_TRUE(agrees(host_vectors(y_view), reference_product(Mode::Transpose, 1.5, host, x, 0.5, y)));
       return host_list(reads)[0];
     });

@@ -148,12 +148,18 @@ TEST(Optimize, RefusesSymmetricFormatsForOtherMatrices) {
   EXPECT_TRUE((multiplies<Layout>(A, host, Product<double>{Mode::NoTranspose, 2.5, -0.5, 0})));
   options.symmetry_tolerance = 1e-8;
   EXPECT_EQ(Filigree::optimize(device_crs(host), options).selection().picked, "sym_cds");
-  // A rectangular matrix is not even a candidate.
+  // For a rectangular matrix it is refused by its prediction.
   const Selection found = Filigree::predict_formats(device_crs(random_rows(300, 200, 9)), options);
-  for (const auto& one : found.formats)
-    if (one.is_symmetric) {
-      EXPECT_FALSE(one.refusal.empty());
-    }
+  int symmetric = 0;
+  for (const auto& one : found.formats) {
+    if (!one.is_symmetric) continue;
+    ++symmetric;
+    EXPECT_FALSE(one.refusal.empty());
+  }
+  EXPECT_EQ(symmetric, 1);
+  options.symmetry_tolerance = -1;
+  EXPECT_TRUE(holds(message<std::invalid_argument>([&]() { Filigree::optimize(device_crs(host), options); }),
+                    {"symmetry_tolerance is -1", "at least 0"}));
 }
 
 template <class Stored>

@@ -30,6 +30,7 @@ Result copy_view(const ExecutionSpace& exec, const char* what, const char* forma
 template <class View, class ExecutionSpace>
 View allocate_aligned_view(const ExecutionSpace& exec, const char* what, const char* format,
                            std::int64_t size) {
+  if (size == 0) return allocate_view<View>(exec, what, format, 0);
   constexpr std::size_t alignment = 256;
   constexpr std::size_t element = sizeof(typename View::value_type);
   const View longer =

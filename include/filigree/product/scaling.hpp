@@ -19,16 +19,19 @@ KOKKOS_FORCEINLINE_FUNCTION double power_of_two(int exponent) {
   return result;
 }
 
-/// value * 2^exponent
+/// value * 2^exponent, for exponents from -2044 to 2044. It multiplies twice, because 2^exponent may be out of
+/// range. The number in between lies between `value` and the result.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T scaled_by_power(const T& value, int exponent) {
-  return value * static_cast<real_t<T>>(power_of_two(exponent));
+  static_assert(std::is_same_v<real_t<T>, double>, "The powers need the range of double.");
+  return value * power_of_two(exponent / 2) * power_of_two(exponent - exponent / 2);
 }
 
-/// value * 2^first * 2^second. One power after the other, because 2^(first + second) may be out of range.
+/// value * 2^(first + second), for exponents from -2044 to 2044.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T scaled_twice(const T& value, int first, int second) {
-  return scaled_by_power(scaled_by_power(value, first), second);
+  const int sum = first + second;
+  return scaled_by_power(scaled_by_power(value, sum / 2), sum - sum / 2);
 }
 
 /// The product of a matrix that is stored as it is.

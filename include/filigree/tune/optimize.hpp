@@ -321,7 +321,7 @@ auto optimize(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D,
     Impl::check_crs(exec, function, crs, options.check_input);
     later.check_input = false;
   }
-  decltype(auto) given = Impl::with_scalar<stored>(exec, function, "any", crs, rounding);
+  decltype(auto) given = Impl::with_scalar<stored>(exec, function, "any", crs, &rounding);
   Selection selection = Impl::predict_all<scalar>(exec, given, later);
   if (!std::is_same_v<stored, scalar>) selection.stored = Impl::name_of_scalar<stored>();
   selection.rounding = rounding;

@@ -22,8 +22,8 @@ struct CdsColumnsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   static constexpr int x_per_load = sizeof(x_type) < 16 ? static_cast<int>(16 / sizeof(x_type)) : 1;
   static constexpr int rows_per_lane = sizeof(scalar_type) <= 8 && BlockSize % 4 == 0 ? 4 : 2;
   /// Whether the block size is compiled and a multiple of the sizes of both packs. The kernel requires it.
-  static constexpr bool packs_divide_blocks =
-      Operands::x_is_in_memory && BlockSize > 0 && BlockSize % rows_per_lane == 0 && BlockSize % x_per_load == 0;
+  static constexpr bool packs_divide_blocks = Operands::x_is_in_memory && BlockSize > 0 &&
+                                              BlockSize % rows_per_lane == 0 && BlockSize % x_per_load == 0;
   /// The values of the lane's rows in one matrix column.
   using pack_type = Pack<scalar_type, rows_per_lane>;
   /// Neighbouring elements of one column of x.
