@@ -7,8 +7,8 @@
 #include <iostream>
 
 #include "solver/measure_solver.hpp"
-#include "support/symmetric_grid.hpp"
 #include "support/named_matrix.hpp"
+#include "support/symmetric_grid.hpp"
 
 namespace FiligreePerf {
 namespace {

@@ -6,8 +6,8 @@
 #include <CLI/CLI.hpp>
 
 #include "solver/measure_solver.hpp"
-#include "support/symmetric_grid.hpp"
 #include "support/named_matrix.hpp"
+#include "support/symmetric_grid.hpp"
 
 namespace FiligreePerf {
 namespace {

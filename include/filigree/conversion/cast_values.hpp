@@ -57,8 +57,8 @@ struct CastValues {
 
 /// The matrix itself if its scalar type is Scalar. Otherwise a matrix with the same pattern, which it shares,
 /// and with new values of type Scalar. It takes sizeof(Scalar) bytes per entry, and exec is fenced. Each
-/// value is rounded; two more kernels find out how, unless `rounding` is null. Throws std::overflow_error for a finite value that would
-/// become infinite. The message begins with `function`. crs must be valid.
+/// value is rounded; two more kernels find out how, unless `rounding` is null. Throws std::overflow_error for a
+/// finite value that would become infinite. The message begins with `function`. crs must be valid.
 template <class Scalar, class ExecutionSpace, class S, class O, class D, class M, class Z>
 decltype(auto) with_scalar(const ExecutionSpace& exec, const char* function, const char* format,
                            const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs, Rounding* rounding) {
