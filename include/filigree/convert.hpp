@@ -142,7 +142,7 @@ constexpr bool check_types_of_convert() {
 /// Converts a CRS or COO matrix to another format, on the device:
 ///
 ///     auto A = convert<EllMatrix>(exec, crs);
-///     auto B = convert<EllMatrix, float>(exec, crs);  // values rounded to float
+///     auto B = convert<EllMatrix, float>(exec, crs);   // values rounded to float
 ///     auto C = convert<EllMatrix, half_t>(exec, crs);  // values rounded to 16 bits
 ///
 /// @tparam Format  the class template of the format

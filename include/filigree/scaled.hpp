@@ -9,12 +9,13 @@
 
 namespace Filigree {
 
-/// A matrix whose rows and columns are scaled by powers of two, for values of 16 bits. half_t holds numbers
-/// from 2^-24 to 65504 only; with a scaling, the entries of each row and column may have any size.
+/// A matrix whose rows and columns are scaled by powers of two, for values of 16 bits. half_t holds numbers from
+/// 2^-24 to 65504 only. A scaling removes the differences in size between rows and between columns.
 ///
 /// Entry (i, j) of the matrix is the entry (i, j) of `matrix`, times 2^(row_exponents(i) + column_exponents(j)).
-/// A product multiplies x and the sums by these powers, which is exact as long as the results are in the range of
-/// double. x or y must therefore be of double. It reads 2 bytes more per row and per column than a product of `matrix`.
+/// A product multiplies x and the sums by these powers. That is exact as long as x and the sums, multiplied by
+/// their powers, are in the range of double. x or y must therefore be of double. A product reads 2 bytes more per
+/// row and per column than that of `matrix`.
 ///
 /// convert_scaled() makes it. spmv(), refill(), to_crs() and MatrixTraits take it like a matrix of another format.
 template <class Matrix>
@@ -77,7 +78,7 @@ struct Scaling {
   struct Apply {};
 
   Views crs;
-  // 32 bits wide, because atomic operations on 16 bits are slow.
+  // 32 bits wide, for the sums of exponents and for atomic operations.
   const int* row_exponents;
   const int* column_exponents;
   int* largest;   ///< exponent of the entries of each row or column

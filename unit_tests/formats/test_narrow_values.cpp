@@ -66,7 +66,7 @@ struct NarrowCasesOf<Narrow, testing::Types<Cases...>> {
 /// All formats.
 template <class Narrow>
 using all_cases_t = typename NarrowCasesOf<Narrow, AllFormatsOf<double>>::type;
-/// One format for each way to load values: a type is 20 seconds of compile time per format.
+/// One format for each way to load values, because each type and format takes long to compile.
 template <class Narrow>
 using some_cases_t =
     testing::Types<NarrowCase<FormatCase<Filigree::Format<Filigree::SellMatrix>, double>, Narrow>,
@@ -102,20 +102,6 @@ HostMatrix<double> entries_of(const Matrix& A) {
   return host_matrix(Filigree::convert<Filigree::CrsMatrix, double>(Filigree::to_crs(A)));
 }
 
-/// Whether products in all modes differ from those of the host matrix by at most the unit roundoff of the
-/// stored type, relative to |A||x|, and the rounding of sums in double.
-template <class Test, class Matrix>
-void expect_rounded_products(const Matrix& A, const HostMatrix<double>& host) {
-  for (const Mode mode : all_modes)
-    for (const int columns : {0, 3})
-      for (const double beta : {0.0, 0.1}) {
-        const Product<double> product{mode, 1.1, beta, columns};
-        const auto x = Random(5).vectors<double>(x_rows(host, mode), columns == 0 ? 1 : columns);
-        EXPECT_TRUE(multiplies_as_expected<Kokkos::LayoutLeft>(
-            A, product, expect_product(host, product, x, Test::unit_roundoff())));
-      }
-}
-
 TYPED_TEST(NarrowValues, MultiplyWithinTheErrorBound) {
   using Case = typename TypeParam::Case;
   using Narrow = typename TypeParam::Narrow;
@@ -132,7 +118,7 @@ TYPED_TEST(NarrowValues, MultiplyWithinTheErrorBound) {
     // Random values need all bits of double, so some of them are rounded by almost the unit roundoff.
     EXPECT_GE(rounding.largest, 0.5 * TypeParam::unit_roundoff());
     EXPECT_EQ(rounding.zeros, 0);
-    expect_rounded_products<TypeParam>(A, host);
+    expect_rounded_products(A, host, TypeParam::unit_roundoff());
   }
 }
 
@@ -145,18 +131,18 @@ TYPED_TEST(NarrowValues, MultiplyBlocksWithinTheErrorBound) {
       const auto host = suited<Case>(block_banded<double>(8 * b, 6 * b, b));
       for (const auto& variant : all_variants<Case>()) {
         SCOPED_TRACE(variant.name + ", block size " + std::to_string(b));
-        expect_rounded_products<TypeParam>(Case::template convert_to<typename TypeParam::Narrow>(
-                                               device_crs(host), any_padding(b, variant.options)),
-                                           host);
+        expect_rounded_products(Case::template convert_to<typename TypeParam::Narrow>(
+                                    device_crs(host), any_padding(b, variant.options)),
+                                host, TypeParam::unit_roundoff());
       }
     }
     // The last block row is smaller, and its rows lie in one load with those of the block row before.
     for (const auto& [rows, b] : {std::pair(20, 3), std::pair(12, 5)}) {
       if (dense_blocks_v<Case>) continue;
       const auto host = suited<Case>(block_banded<double>(rows, rows - 2, b));
-      expect_rounded_products<TypeParam>(Case::template convert_to<typename TypeParam::Narrow>(
-                                             device_crs(host), any_padding<typename Case::Options>(b)),
-                                         host);
+      expect_rounded_products(Case::template convert_to<typename TypeParam::Narrow>(
+                                  device_crs(host), any_padding<typename Case::Options>(b)),
+                              host, TypeParam::unit_roundoff());
     }
   } else {
     GTEST_SKIP() << Case::Traits::name() << " has no blocks.";

@@ -53,14 +53,7 @@ auto convert_scaled(const HostMatrix<double>& host, typename Case::Options optio
 
 template <class Matrix>
 void expect_scaled_products(const Matrix& A, const HostMatrix<double>& host) {
-  for (const Mode mode : all_modes)
-    for (const int columns : {0, 3})
-      for (const double beta : {0.0, 0.1}) {
-        const Product<double> product{mode, 1.1, beta, columns};
-        const auto x = Random(5).vectors<double>(x_rows(host, mode), columns == 0 ? 1 : columns);
-        EXPECT_TRUE(multiplies_as_expected<Kokkos::LayoutLeft>(
-            A, product, expect_product(host, product, x, unit_roundoff)));
-      }
+  expect_rounded_products(A, host, unit_roundoff);
 }
 
 TYPED_TEST(Scaled, MultipliesAnyRange) {

@@ -242,6 +242,20 @@ testing::AssertionResult multiplies(const Matrix& A, const HostMatrix<Scalar>& h
   return multiplies_as_expected<Layout>(A, product, expect_product(host, product));
 }
 
+/// Expects products in all modes that differ from those of the host matrix by at most `entry_rounding`, relative
+/// to |A||x|, besides the rounding of sums in double.
+template <class Matrix>
+void expect_rounded_products(const Matrix& A, const HostMatrix<double>& host, double entry_rounding) {
+  for (const Mode mode : all_modes)
+    for (const int columns : {0, 3})
+      for (const double beta : {0.0, 0.1}) {
+        const Product<double> product{mode, 1.1, beta, columns};
+        const auto x = Random(5).vectors<double>(x_rows(host, mode), columns == 0 ? 1 : columns);
+        EXPECT_TRUE(multiplies_as_expected<Kokkos::LayoutLeft>(
+            A, product, expect_product(host, product, x, entry_rounding)));
+      }
+}
+
 /// Expects correct products of A by a vector and by three columns, in mode N.
 template <class Matrix>
 void expect_products(const Matrix& A, const HostMatrix<double>& host) {
