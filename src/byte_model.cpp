@@ -446,10 +446,10 @@ Prediction ByteModel::predict(const CdsOptions& options) const {
   return result;
 }
 
-/// Not fitted (see docs/performance.md, "Symmetric CDS" and "Narrow values"). On a GPU memory delivers the values
-/// with a part of the bandwidth, which is smaller for narrow values. With more than four diagonals above the main
-/// one the caches, which deliver most values twice, limit the product. Stored in 16 bits it is about as fast as
-/// CDS, and on a host it is slower.
+/// Not fitted (see docs/performance.md, "Symmetric CDS" and "Narrow values"). On a GPU memory delivers the
+/// values with a part of the bandwidth, which is smaller for narrow values. With more than four diagonals
+/// above the main one the caches, which deliver most values twice, limit the product. Stored in 16 bits it is
+/// about as fast as CDS, and on a host it is slower.
 Prediction ByteModel::predict(const SymCdsOptions& options) const {
   CdsOptions full_options;
   full_options.block_size = options.block_size;
@@ -470,6 +470,24 @@ Prediction ByteModel::predict(const SymCdsOptions& options) const {
   const double by_memory = seconds(Kernels::diagonals, work);
   const double by_caches = above > 4 ? full.seconds / (is_narrow ? 0.8 : 1.14) : 0;
   return {storage, std::max(by_memory, by_caches), conversion};
+}
+
+/// Not fitted (see docs/performance.md, "Dictionary of blocks").
+Prediction ByteModel::predict(const DictCdsOptions& options) const {
+  CdsOptions full_options;
+  full_options.block_size = options.block_size;
+  const Prediction full = predict(full_options);
+  if (!std::isfinite(full.seconds)) return {};
+  const double b = options.block_size;
+  const auto diagonals =
+      static_cast<double>(m_statistics.diagonals[static_cast<std::size_t>(options.block_size)]);
+  const double storage = diagonals * std::ceil(m_rows / b) + diagonals * m_ordinal;
+  const double conversion = conversion_seconds(m_speed.gpu.multiprocessors > 0 ? 12 : 26, full.storage_bytes);
+  if (m_nnz == 0) return {storage, 0, conversion};
+  Work work = row_work(storage, 0);
+  work.cache_bytes = work.bytes;
+  return {storage, std::max(2 * seconds(Kernels::diagonals, work), full.seconds / (b < 2 ? 2 : 4)),
+          conversion};
 }
 
 Prediction ByteModel::predict(const BellOptions& options) const {

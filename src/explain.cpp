@@ -107,6 +107,8 @@ class Explanation {
           << " ms per product.\n";
     write_gain(best);
     if (best.is_symmetric) m_out << "It stores one half of the symmetric matrix.\n";
+    if (best.has_dictionary)
+      m_out << "It stores equal blocks once. refill() refuses a matrix with more distinct blocks.\n";
     if (!m_selection.stored.empty()) write_rounding();
     const bool is_narrow = !m_selection.stored.empty();
     if (best.shares_crs && !is_narrow)

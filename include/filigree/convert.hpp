@@ -172,7 +172,9 @@ constexpr bool check_types_of_convert() {
 ///   all          sizeof(Scalar) bytes per entry, if Scalar is another type. max_storage_ratio then counts the
 ///                bytes of a CRS matrix of that type
 ///   HYB          8 + sizeof(ordinal_type) bytes per row that is longer than the ELL part
-///   CDS, DIA     4 bytes per block row and per block column, but at most 32 per entry; also symmetric CDS
+///   CDS, DIA     4 bytes per block row and per block column, but at most 32 per entry; also symmetric CDS and
+///                CDS with a dictionary
+///   CDS with a dictionary  also 8 bytes per block of its block diagonals, and at most 10 MB
 ///   BELL, BSR    sizeof(ordinal_type) bytes per entry, if some row is not sorted by column
 /// These formats also need memory that is freed before the values are allocated:
 ///   SELL, JDS    16 + 2 * sizeof(ordinal_type) bytes per row, if more than 4096 rows are sorted together
@@ -184,7 +186,8 @@ constexpr bool check_types_of_convert() {
 /// option is not valid. Throws std::length_error if the result would be larger than
 /// ConvertOptions::max_storage_ratio allows, if size_type cannot count its elements, or if ordinal_type
 /// cannot count the entries of its longest row (ELL, SELL, JDS, HYB and HEC) or its diagonals (CDS,
-/// symmetric CDS and DIA);
+/// also symmetric and with a dictionary, and DIA), or if there are more distinct blocks than
+/// DictCdsOptions::max_blocks;
 /// 32 bits count up to 2^31 - 1024. It throws before the values and columns are allocated. BELL and BSR also
 /// throw it if some row is not sorted and some row has more than 2^30 entries. Throws std::overflow_error,
 /// with the row and column, if a finite value becomes infinite in another scalar type. Values that are too
@@ -246,9 +249,8 @@ auto convert(const Arguments&...) {
 
 /// Converts a matrix of any format to CRS, on the device. For CrsMatrix and WrappedCrsMatrix the result
 /// shares the Views of the CRS matrix. Otherwise it is new, and exec is fenced to read the number of entries.
-/// Formats that cannot tell a stored zero from padding (CDS, symmetric CDS, DIA, blocked ELL, BSR) leave out
-/// zeros. The last
-/// kernel may still run on return.
+/// Formats that cannot tell a stored zero from padding (CDS, also symmetric and with a dictionary, DIA,
+/// blocked ELL, BSR) leave out zeros. The last kernel may still run on return.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z,
           template <class, class, class, class, class> class Matrix>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value &&
@@ -304,15 +306,17 @@ auto to_kokkos_coo(const Matrix& A) {
 /// Overwrites the values of A by the values of a CRS matrix with the same pattern as the one that A was
 /// converted from. One kernel on exec, which may still run on return. With RefillOptions::check_pattern,
 /// other kernels compare the patterns first. A WrappedCrsMatrix shares its values with the CRS matrix that it
-/// was made from, so that the values of that matrix change too.
+/// was made from, so that the values of that matrix change too. For a DictCdsMatrix it is a conversion, with
+/// several kernels and fences, and the memory of a conversion and of its result.
 ///
 /// If the scalar types differ, as after convert<EllMatrix, float> of a double matrix, the values are first
 /// cast into memory that is freed on return. This takes sizeof(scalar of A) bytes per entry, one more kernel
 /// and a fence.
 ///
 /// Throws std::invalid_argument if the extents or the numbers of entries differ, or if
-/// RefillOptions::check_pattern is true and the patterns differ. Throws std::overflow_error if a finite value
-/// becomes infinite in the scalar type of A. A is then unchanged.
+/// RefillOptions::check_pattern is true and the patterns differ, or if the matrix has more distinct blocks
+/// than A, a DictCdsMatrix. Throws std::overflow_error if a finite value becomes infinite in the scalar type
+/// of A. A is then unchanged.
 template <class ExecutionSpace, class Matrix, class S, class O, class D, class M, class Z>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> refill(
     const ExecutionSpace& exec, const Matrix& A, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& given,

@@ -110,8 +110,8 @@ using diagonal_blocks_t = Kokkos::View<typename MatrixTraits<Matrix>::value_type
 /// is 0 if the matrix has no such entry, and the sum of all of them if it has several.
 ///
 /// Allocates the result on exec. One kernel, which may still run on return; it reads the pattern of all rows,
-/// and of a dense format (CDS, symmetric CDS, DIA, blocked ELL, BSR) only the elements on the diagonal. Every
-/// run gives the same bits.
+/// and of a dense format (CDS, also symmetric and with a dictionary, DIA, blocked ELL, BSR) only the elements
+/// on the diagonal. Every run gives the same bits.
 ///
 /// @param exec execution space instance on which the kernel runs
 /// @param A    matrix of any format of AllFormats, or an AnyMatrix

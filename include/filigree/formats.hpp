@@ -24,6 +24,9 @@
 #include "filigree/formats/dia/dia_check.hpp"
 #include "filigree/formats/dia/dia_convert.hpp"
 #include "filigree/formats/dia/dia_spmv.hpp"
+#include "filigree/formats/dict_cds/dict_cds_check.hpp"
+#include "filigree/formats/dict_cds/dict_cds_convert.hpp"
+#include "filigree/formats/dict_cds/dict_cds_spmv.hpp"
 #include "filigree/formats/ell/ell_check.hpp"
 #include "filigree/formats/ell/ell_convert.hpp"
 #include "filigree/formats/ell/ell_spmv.hpp"
@@ -60,7 +63,7 @@ struct Format {
 template <class... Formats>
 struct FormatList {};
 
-/// The formats of matrices that need not be symmetric.
+/// The formats of any matrices.
 using GeneralFormats = FormatList<Format<CrsMatrix>,
 #if FILIGREE_HAS_BSR
                                   Format<BsrMatrix>,
@@ -72,17 +75,17 @@ using GeneralFormats = FormatList<Format<CrsMatrix>,
 /// The formats of symmetric and Hermitian matrices.
 using SymmetricFormats = FormatList<Format<SymCdsMatrix>>;
 
+/// The formats of matrices in which blocks repeat.
+using DictionaryFormats = FormatList<Format<DictCdsMatrix>>;
+
 namespace Impl {
-template <class... Lists>
-struct JoinedLists;
-template <class... First, class... Second>
-struct JoinedLists<FormatList<First...>, FormatList<Second...>> {
-  using type = FormatList<First..., Second...>;
-};
+template <class... First, class... Second, class... Third>
+FormatList<First..., Second..., Third...> joined(FormatList<First...>, FormatList<Second...>,
+                                                 FormatList<Third...>);
 }  // namespace Impl
 
 /// All formats. spmv, to_crs, refill and check take each of them.
-using AllFormats = typename Impl::JoinedLists<GeneralFormats, SymmetricFormats>::type;
+using AllFormats = decltype(Impl::joined(GeneralFormats(), SymmetricFormats(), DictionaryFormats()));
 
 /// Calls visit(Format<...>{}) for each format of a list, in its order.
 template <class Visit, class... Formats>

@@ -9,15 +9,16 @@
 
 namespace Filigree {
 
-/// A matrix whose rows and columns are scaled by powers of two, for values of 16 bits. half_t holds numbers from
-/// 2^-24 to 65504 only. A scaling removes the differences in size between rows and between columns.
+/// A matrix whose rows and columns are scaled by powers of two, for values of 16 bits. half_t holds numbers
+/// from 2^-24 to 65504 only. A scaling removes the differences in size between rows and between columns.
 ///
-/// Entry (i, j) of the matrix is the entry (i, j) of `matrix`, times 2^(row_exponents(i) + column_exponents(j)).
-/// A product multiplies x and the sums by these powers. That is exact as long as x and the sums, multiplied by
-/// their powers, are in the range of double. x or y must therefore be of double. A product reads 2 bytes more per
-/// row and per column than that of `matrix`.
+/// Entry (i, j) of the matrix is the entry (i, j) of `matrix`, times 2^(row_exponents(i) +
+/// column_exponents(j)). A product multiplies x and the sums by these powers. That is exact as long as x and
+/// the sums, multiplied by their powers, are in the range of double. x or y must therefore be of double. A
+/// product reads 2 bytes more per row and per column than that of `matrix`.
 ///
-/// convert_scaled() makes it. spmv(), refill(), to_crs() and MatrixTraits take it like a matrix of another format.
+/// convert_scaled() makes it. spmv(), refill(), to_crs() and MatrixTraits take it like a matrix of another
+/// format.
 template <class Matrix>
 struct ScaledMatrix {
   using value_type = typename MatrixTraits<Matrix>::value_type;            ///< type of a stored value
@@ -26,8 +27,9 @@ struct ScaledMatrix {
   using options_type = typename MatrixTraits<Matrix>::options_type;        ///< options of the conversion
   /// The View type of the exponents.
   using exponents_type = Kokkos::View<std::int16_t*, Kokkos::Device<execution_space, memory_space>>;
-  static constexpr bool keeps_entries = MatrixTraits<Matrix>::keeps_entries;  ///< see MatrixTraits
-  static constexpr bool is_symmetric = MatrixTraits<Matrix>::is_symmetric;    ///< see MatrixTraits
+  static constexpr bool keeps_entries = MatrixTraits<Matrix>::keeps_entries;    ///< see MatrixTraits
+  static constexpr bool is_symmetric = MatrixTraits<Matrix>::is_symmetric;      ///< see MatrixTraits
+  static constexpr bool has_dictionary = MatrixTraits<Matrix>::has_dictionary;  ///< see MatrixTraits
 
   /// The name of the format of `matrix`.
   static constexpr const char* name() { return MatrixTraits<Matrix>::name(); }
@@ -49,8 +51,8 @@ struct ScaledMatrix {
 
 namespace Impl {
 
-/// The exponent e of a finite number with 2^e <= |value| < 2^(e + 1), or no_exponent for other numbers and 0. A
-/// subnormal number counts as one of -1023.
+/// The exponent e of a finite number with 2^e <= |value| < 2^(e + 1), or no_exponent for other numbers and 0.
+/// A subnormal number counts as one of -1023.
 constexpr int no_exponent = -32768;
 KOKKOS_FORCEINLINE_FUNCTION int exponent_of(double value) {
   std::uint64_t bits;
@@ -59,9 +61,9 @@ KOKKOS_FORCEINLINE_FUNCTION int exponent_of(double value) {
   return value == 0 || biased == 0x7ff ? no_exponent : biased - 1023;
 }
 
-/// The exponent of the largest entry of a row after scaling, for values of type Scalar. half_t holds numbers from
-/// 2^-14 with all bits up to 2^16. This leaves room for small entries, and for sums of up to 127 duplicates.
-/// Other types have the range of float.
+/// The exponent of the largest entry of a row after scaling, for values of type Scalar. half_t holds numbers
+/// from 2^-14 with all bits up to 2^16. This leaves room for small entries, and for sums of up to 127
+/// duplicates. Other types have the range of float.
 template <class Scalar>
 constexpr int largest_scaled_exponent() {
   constexpr bool has_range_of_float = RealTraits<real_t<Scalar>>::largest > 1e30f;
@@ -144,8 +146,8 @@ struct Scaling {
   }
 };
 
-/// Changes the exponents of rows or columns so that the exponents of their entries get the middle 0 (Centre), or
-/// so that the largest of them becomes `wanted` (Limit).
+/// Changes the exponents of rows or columns so that the exponents of their entries get the middle 0 (Centre),
+/// or so that the largest of them becomes `wanted` (Limit).
 struct MoveExponents {
   struct Centre {};
   struct Limit {};
@@ -162,7 +164,8 @@ struct MoveExponents {
   KOKKOS_INLINE_FUNCTION void operator()(Limit, const std::int64_t i) const {
     if (largest[i] != no_exponent) move(i, largest[i] - wanted, 2044);
   }
-  /// All exponents stay within `most` = 1022 before the last step, so that those of the rows then fit into 2044.
+  /// All exponents stay within `most` = 1022 before the last step, so that those of the rows then fit into
+  /// 2044.
   KOKKOS_FORCEINLINE_FUNCTION void move(const std::int64_t i, const int change, const int most) const {
     // Rounded up, so that no entry exceeds the limit.
     const int sum = exponents[i] + (by_half ? (change > 0 ? change + 1 : change) / 2 : change);
@@ -187,11 +190,11 @@ struct Unscale {
 
 /// A CRS matrix whose rows and columns are scaled, and the exponents of the scaling.
 ///
-/// Rows and columns are centred in turns: the middle of the exponents of each becomes 0, until the widest range
-/// of a row is narrow or no longer shrinks. This is geometric scaling, as linear programming uses it. It finds
-/// a scaling that a user has applied to a matrix with entries of one size, which scaling rows and columns by
-/// their largest entries does not. At the end each row is scaled once more, so that its largest entry has the
-/// wanted exponent.
+/// Rows and columns are centred in turns: the middle of the exponents of each becomes 0, until the widest
+/// range of a row is narrow or no longer shrinks. This is geometric scaling, as linear programming uses it.
+/// It finds a scaling that a user has applied to a matrix with entries of one size, which scaling rows and
+/// columns by their largest entries does not. At the end each row is scaled once more, so that its largest
+/// entry has the wanted exponent.
 template <class Crs>
 struct ScaledCrs {
   using work_type = Scaling<crs_views_t<Crs>>;
@@ -199,8 +202,8 @@ struct ScaledCrs {
   using matrix_type = KokkosSparse::CrsMatrix<typename work_type::wide_type, typename Crs::ordinal_type,
                                               typename Crs::device_type, void, typename Crs::size_type>;
   using exponents_type = Kokkos::View<int*, typename Crs::device_type>;
-  /// Entries of a row whose exponents differ by so much have all bits in half precision: after the scaling they
-  /// are at least 2^(8 - 20) = 2^-12, and half precision has all bits from 2^-14 on.
+  /// Entries of a row whose exponents differ by so much have all bits in half precision: after the scaling
+  /// they are at least 2^(8 - 20) = 2^-12, and half precision has all bits from 2^-14 on.
   static constexpr int narrow_range = 20;
   static constexpr int most_passes = 20;
 
@@ -273,13 +276,13 @@ struct ScaledCrs {
 ///     auto A = convert_scaled<SellMatrix, half_t>(exec, crs);
 ///
 /// The scaling of a row or column is exact, so that only the cast to Scalar rounds; ConvertOptions::rounding
-/// says how much. No scaling suits every matrix: half_t cannot hold [[1, 1e-20], [1e-20, 1]] without making zeros
-/// of the small entries. A symmetric matrix stays symmetric in a symmetric format.
+/// says how much. No scaling suits every matrix: half_t cannot hold [[1, 1e-20], [1e-20, 1]] without making
+/// zeros of the small entries. A symmetric matrix stays symmetric in a symmetric format.
 ///
 /// Takes the parameters and memory of convert(), and throws its errors; values in messages are scaled. Takes
-/// also 8 bytes per entry, 16 if it is complex, and 12 bytes per row and column while it runs. Reads the matrix
-/// twice more if the largest and smallest entries of each row differ by less than 2^21, else up to 42 times.
-/// Fences exec.
+/// also 8 bytes per entry, 16 if it is complex, and 12 bytes per row and column while it runs. Reads the
+/// matrix twice more if the largest and smallest entries of each row differ by less than 2^21, else up to 42
+/// times. Fences exec.
 template <template <class, class, class, class, class> class Format, class Scalar, class ExecutionSpace,
           class Matrix, class Options = Impl::options_of_convert_t<Format, Matrix>,
           std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, int> = 0>
@@ -346,8 +349,8 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> refill(
   exec.fence();
 }
 
-/// The entries of a ScaledMatrix as a CRS matrix of double or of complex double with new values. It shares the
-/// pattern if A.matrix is a CRS matrix. Fences exec.
+/// The entries of a ScaledMatrix as a CRS matrix of double or of complex double with new values. It shares
+/// the pattern if A.matrix is a CRS matrix. Fences exec.
 template <class ExecutionSpace, class Matrix>
 auto to_crs(const ExecutionSpace& exec, const ScaledMatrix<Matrix>& A) {
   Impl::check_initialized("Filigree::to_crs");

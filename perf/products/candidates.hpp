@@ -40,6 +40,8 @@ struct Wanted {
   std::function<bool(const std::string& name, bool is_default)> wants;
   /// Whether symmetric formats are candidates too. Their conversions refuse a matrix that is not symmetric.
   bool symmetric = false;
+  /// Whether formats that store equal blocks once are candidates too.
+  bool repeated_blocks = false;
   /// If not empty, each wanted variant is also measured with its values stored in this type, one of
   /// stored_types().
   std::string stored;
@@ -49,6 +51,13 @@ struct Wanted {
   bool time_conversions = true;
   /// Checks products, which takes longer than timing them. The product of "auto" is always checked.
   bool check = true;
+
+  /// Whether a format may be a candidate.
+  template <class Matrix>
+  bool allows() const {
+    using Traits = Filigree::MatrixTraits<Matrix>;
+    return (symmetric || !Traits::is_symmetric) && (repeated_blocks || !Traits::has_dictionary);
+  }
 };
 
 /// Names of all candidates: the variants of all formats, "auto" for the format that optimize() picks, and the

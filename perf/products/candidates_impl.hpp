@@ -102,8 +102,8 @@ Candidate make_auto(const std::shared_ptr<SpmvProblem<Scalar>>& problem, bool ti
   return candidate;
 }
 
-/// The candidate of one variant of a format, with values of type Stored. `stored` is the name of that type if it
-/// is not Scalar.
+/// The candidate of one variant of a format, with values of type Stored. `stored` is the name of that type if
+/// it is not Scalar.
 template <class FormatTag, class Stored, class Scalar, class FormatOptions>
 Candidate make_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, const std::string& variant,
                          FormatOptions options, const Wanted& wanted, const std::string& stored = "") {
@@ -147,7 +147,7 @@ void for_each_stored_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& probl
                                const std::function<void(const Candidate&)>& visit) {
   Filigree::for_each_format(Filigree::AllFormats(), [&](auto format) {
     using Matrix = matrix_of<Stored, decltype(format)>;
-    if (Filigree::MatrixTraits<Matrix>::is_symmetric && !wanted.symmetric) return;
+    if (!wanted.allows<Matrix>()) return;
     const auto variants = Filigree::named_variants<Matrix>();
     for (const auto& variant : variants)
       if (wanted.wants(variant.name, variant.name == variants.front().name))
@@ -161,7 +161,7 @@ void for_each_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, con
                         const std::function<void(const Candidate&)>& visit) {
   Filigree::for_each_format(Filigree::AllFormats(), [&](auto format) {
     using Matrix = matrix_of<Scalar, decltype(format)>;
-    if (Filigree::MatrixTraits<Matrix>::is_symmetric && !wanted.symmetric) return;
+    if (!wanted.allows<Matrix>()) return;
     const auto variants = Filigree::named_variants<Matrix>();
     for (const auto& variant : variants)
       if (wanted.wants(variant.name, variant.name == variants.front().name))

@@ -79,6 +79,7 @@ void measure(const Options& options, bool is_console, std::ostream& out) {
     benchmark::AddCustomContext(key, value);
   Wanted wanted;
   wanted.symmetric = options.symmetric || !options.formats.empty();
+  wanted.repeated_blocks = options.repeated_blocks || !options.formats.empty();
   wanted.stored = options.stored;
   wanted.wants = [&](const std::string& name, bool is_default) { return options.wants(name, is_default); };
   measurement.register_benchmarks(wanted);

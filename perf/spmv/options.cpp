@@ -33,6 +33,7 @@ void Options::add_to(CLI::App& app) {
       "--symmetric", symmetric,
       "measures the formats of symmetric matrices too. A grid then has symmetric coefficients. A file\n"
       "must hold a symmetric matrix");
+  app.add_flag("--repeated-blocks", repeated_blocks, "measures the formats that store equal blocks once too");
   app.add_option(
          "--store", stored,
          "also measures each format with its values stored in this type, which rounds them. x, y and the\n"
@@ -71,6 +72,7 @@ std::string Options::problem_flags() const {
   if (grid.dof > 1) text += " --dof=" + std::to_string(grid.dof);
   if (repeat > 1) text += " --repeat=" + std::to_string(repeat);
   if (symmetric) text += " --symmetric";
+  if (repeated_blocks) text += " --repeated-blocks";
   if (!stored.empty()) text += " --store=" + stored;
   if (scalar != "double") text += " --scalar=" + scalar;
   return text;

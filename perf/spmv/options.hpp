@@ -16,6 +16,7 @@ struct Options {
   std::int64_t repeat = 1;  ///< copies along the diagonal
   std::string scalar = "double";
   bool symmetric = false;            ///< the grid has symmetric blocks, and symmetric formats are measured
+  bool repeated_blocks = false;      ///< formats that store equal blocks once are measured
   std::string stored;                ///< a narrower type in which the values are stored too, or empty
   std::vector<std::string> formats;  ///< names of formats and variants; empty means all formats
   bool variants = false;             ///< if formats is empty: all variants of all formats are measured

@@ -166,7 +166,8 @@ void all_blocks(Report& report, const Options&, double bandwidth) {
   blocks<float>(report, "float", bandwidth);
 }
 
-// ---- symmetric storage and narrow values --------------------------------------------------------------------
+// ---- symmetric storage and narrow values
+// --------------------------------------------------------------------
 
 /// Whether a candidate is a variant of CDS with values of double.
 bool is_full_cds(const Measured& one) {
@@ -201,6 +202,44 @@ void symmetric(Report& report, const Options&, double bandwidth) {
   }
 }
 
+// ---- dictionary of blocks
+// -----------------------------------------------------------------------------------
+
+/// Coefficients of a grid with several materials, which fill cubes of 8 x 8 x 8 cells. Each material has one
+/// block for each stencil point.
+struct Materials {
+  std::int64_t cells;  ///< per axis
+  int count;           ///< of the materials
+
+  KOKKOS_INLINE_FUNCTION double operator()(std::int64_t cell, std::int64_t neighbour, int i, int j) const {
+    const std::int64_t x = cell % cells / 8;
+    const std::int64_t y = cell / cells % cells / 8;
+    const std::int64_t z = cell / cells / cells / 8;
+    const auto material = static_cast<double>((x * 31 + y * 17 + z * 7) % count);
+    if (i == j) return cell == neighbour ? 6.5 + material / 64 : -1.0;
+    const auto direction = static_cast<double>(neighbour - cell) / static_cast<double>(cells * cells);
+    return ((i + j) % 2 == 0 ? 1.0 : -1.0) * (2 + direction) * (1 + material) / 65536;
+  }
+};
+
+/// The dictionary of blocks, compared with the best full CDS in double.
+void repeated(Report& report, const Options&, double bandwidth) {
+  // 1 and 36 materials have 8 and 253 distinct blocks.
+  for (const GridCase& grid : {GridCase{128, 3, 3}, GridCase{100, 3, 4}, GridCase{80, 3, 6}})
+    for (const int materials : {1, 36}) {
+      const std::string name = grid.name() + ", " + std::to_string(materials) + " materials";
+      const Filigree::StencilProblem<Materials> problem(grid.cells_of_axes(), grid.stencil(), grid.dof,
+                                                        Materials{grid.cells, materials});
+      const Measurement m =
+          measure_problem<double>(report, name, problem.crs<CrsOf<double>>(), grid.dof, bandwidth, true,
+                                  [](const std::string& candidate) {
+                                    return is_variant_of(candidate, "cds") || candidate == "dict_cds";
+                                  });
+      report.at_least("dict_cds, " + name + ": speed / best full CDS", 3.0,
+                      m.best(is_full_cds) / m.seconds("dict_cds"));
+    }
+}
+
 // ---- general matrices -------------------------------------------------------------------------------------
 
 using Matrices = std::vector<NamedMatrix<CrsOf<double>>>;
@@ -218,8 +257,8 @@ Matrices with_files(const Options& options, const std::vector<const char*>& name
 
 /// Whether a format or peer suits matrices without dense blocks and with many diagonals.
 bool suits_general(const std::string& name) {
-  return !is_variant_of(name, "cds") && name != "sym_cds" && name != "bsr" && name != "bell" &&
-         name != "dia" && name != "cusparse_bsr";
+  return !is_variant_of(name, "cds") && name != "sym_cds" && name != "dict_cds" && name != "bsr" &&
+         name != "bell" && name != "dia" && name != "cusparse_bsr";
 }
 
 void regular(Report& report, const Options& options, double bandwidth) {
@@ -362,7 +401,8 @@ void host(Report& report, const Options& options, double) {
     wanted.wants = [&](const std::string& name, bool) {
       // Lanes per row have no effect on a host, so only one of the equal crs_lanes variants is measured.
       const bool repeats = name.rfind("crs_lanes", 0) == 0 && name != "crs_lanes1";
-      return name != "crs" && name != "bsr" && !repeats && (matrix.block_size > 1 || suits_general(name));
+      return name != "crs" && name != "bsr" && name != "dict_cds" && !repeats &&
+             (matrix.block_size > 1 || suits_general(name));
     };
     for_each_candidate<double>(problem, wanted, [&](const Candidate& one) {
       if (!one.product || one.is_peer) return;
@@ -385,8 +425,9 @@ void host(Report& report, const Options& options, double) {
 
 std::vector<Section> sections() {
   if (!Filigree::Impl::runs_on_gpu_v<Execution>) return {{"host", host}};
-  return {{"grids", all_grids}, {"blocks", all_blocks},   {"symmetric", symmetric}, {"regular", regular},
-          {"narrow", narrow},   {"long_rows", long_rows}, {"columns", columns},     {"small", small}};
+  return {{"grids", all_grids},     {"blocks", all_blocks}, {"symmetric", symmetric},
+          {"regular", regular},     {"repeated", repeated}, {"narrow", narrow},
+          {"long_rows", long_rows}, {"columns", columns},   {"small", small}};
 }
 
 int measure_all(const Options& options, const std::vector<Section>& all) {

@@ -71,6 +71,7 @@ Measurement measure_problem(Report& report, const std::string& name,
   const CacheFlush<execution_space> flush(exec);
   Wanted wanted;
   wanted.symmetric = true;
+  wanted.repeated_blocks = true;
   wanted.stored = stored;
   wanted.time_conversions = time_conversions;
   wanted.wants = [&](const std::string& candidate, bool) { return wants(candidate); };

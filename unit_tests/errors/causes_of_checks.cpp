@@ -183,6 +183,19 @@ void add_dense(Causes& causes) {
             [](auto& A) { Kokkos::deep_copy(Kokkos::subview(A.values, 0), Kokkos::complex<double>(1, 1)); });
   spoil_sym("check-symmetric-nonzeros",
             [=](auto& A) { A = std::decay_t<decltype(A)>(3, 4, sym_options, A.values, A.offsets); });
+  DictCdsOptions dict_options;
+  dict_options.block_size = 2;
+  using Dict = Of<DictCdsMatrix>;
+  const auto spoil_dict = [&](const char* row, auto change) {
+    add<DictCdsMatrix>(causes, row, dict_options, change);
+  };
+  spoil_dict("check-block-size",
+             [](Dict& A) { A = Dict(4, 4, 7, 0, A.values, A.short_indices, A.indices, A.offsets); });
+  spoil_dict("check-dictionary-nonzeros",
+             [](Dict& A) { A = Dict(4, 4, 6, 2, A.values, A.short_indices, A.indices, A.offsets); });
+  // The block of row 0 on the diagonal below the main one lies outside of the matrix.
+  spoil_dict("check-dictionary-value",
+             [](Dict& A) { Kokkos::deep_copy(Kokkos::subview(A.short_indices, 0), std::uint8_t(1)); });
   spoil_bell("check-bell-width", [](Bell& A) { A = Bell(4, 4, 7, 2, -1, A.values, A.block_entries); });
   spoil_bell("check-bell-ascending", [](Bell& A) { set(A.block_entries, {1, 0, 0, 1}); });
   spoil_bell("check-bell-padding", [](Bell& A) { set(A.block_entries, {0, -1, 1, 1}); });

@@ -158,6 +158,16 @@ void add_formats(Causes& causes) {
     const auto A = convert<SymCdsMatrix>(three_entries(3, 3, {0, 1, 2, 3}));
     refill(A, three_entries(3, 3, {0, 1, 2, 3}, {0, 2, 1}));
   });
+  add("convert-cds-block", convert_with<DictCdsMatrix>([](auto& options) { options.block_size = 0; }));
+  add("convert-max-blocks", convert_with<DictCdsMatrix>([](auto& options) { options.max_blocks = 65537; }));
+  add("convert-distinct-blocks", convert_with<DictCdsMatrix>([](auto& options) { options.max_blocks = 1; }));
+  add("refill-distinct-blocks", []() {
+    const std::vector<std::int64_t> row_map = {0, 1, 2, 3};
+    const std::vector<std::int64_t> entries = {0, 1, 2};
+    const auto equal = crs_of_lists<Matrix>(3, 3, row_map, entries, std::vector<double>{1, 1, 1});
+    const auto A = convert<DictCdsMatrix>(equal);
+    refill(A, three_entries(3, 3, {0, 1, 2, 3}, {0, 1, 2}));
+  });
   add("convert-bell-block", convert_with<BellMatrix>([](auto& options) { options.block_size = 9; }));
 #if FILIGREE_HAS_BSR
   add("convert-bsr-block", convert_with<BsrMatrix>([](auto& options) { options.block_size = 2; }));

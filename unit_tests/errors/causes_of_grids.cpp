@@ -6,6 +6,16 @@
 
 namespace FiligreeTest {
 
+namespace {
+/// Coefficients that are different on each call.
+struct Changing {
+  Kokkos::View<int*, Device> calls;
+  KOKKOS_FUNCTION double operator()(std::int64_t, std::int64_t, int, int) const {
+    return Kokkos::atomic_fetch_add(&calls(0), 1);
+  }
+};
+}  // namespace
+
 Causes causes_of_grids() {
   using namespace Filigree;
   using Cells = std::array<std::int64_t, 3>;
@@ -44,6 +54,12 @@ Causes causes_of_grids() {
       {"grid-parts",
        []() {
          GridParts::blocks({4, 0, 4}, 2);
+       }},
+      {"grid-changes",
+       []() {
+         const Changing changing{Kokkos::View<int*, Device>("calls", 1)};
+         StencilProblem<Changing>({4, 4, 1}, Stencil::five_point(), 1, changing)
+             .dict_cds<DictCdsMatrix<double, int, Device, void, int>>();
        }},
       {"grid-one-sided",
        []() {

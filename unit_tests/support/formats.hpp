@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Support for typed tests over Filigree::GeneralFormats: lists of types, conversions with test options, and the
-// properties in which formats differ.
+// Support for typed tests over Filigree::GeneralFormats: lists of types, conversions with test options, and
+// the properties in which formats differ.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -185,6 +185,10 @@ std::vector<Filigree::NamedOptions<typename Case::Options>> all_variants() {
 /// Whether the format can hold only symmetric and Hermitian matrices.
 template <class Case>
 constexpr bool is_symmetric_v = Case::Traits::is_symmetric;
+
+/// Whether the format stores equal blocks once. refill() then refuses values that repeat less than before.
+template <class Case>
+constexpr bool has_dictionary_v = Case::Traits::has_dictionary;
 
 /// A matrix that the format can hold: the given one, or for a symmetric format the Hermitian matrix that has
 /// its entries on and above the diagonal.

@@ -162,6 +162,45 @@ TEST(Optimize, RefusesSymmetricFormatsForOtherMatrices) {
                     {"symmetry_tolerance is -1", "at least 0"}));
 }
 
+/// The matrix of a grid with 3 unknowns per cell and 8 distinct blocks, or with blocks that all differ.
+Crs<double> repeated_blocks(bool repeat) {
+  const auto cells = grid(30, 3);
+  HostMatrix<double> host = host_matrix(cells);
+  for (std::size_t row = 0; row < host.rows.size(); ++row)
+    for (auto& entry : host.rows[row]) {
+      const std::int64_t block_row = static_cast<std::int64_t>(row) / 3;
+      const std::int64_t i = static_cast<std::int64_t>(row) % 3;
+      entry.value = static_cast<double>(3 * i + entry.column % 3 + 1) +
+                    static_cast<double>(entry.column / 3 - block_row) / 16 +
+                    (repeat ? 0.0 : static_cast<double>(row) / 1024);
+    }
+  return device_crs(host);
+}
+
+TEST(Optimize, PicksADictionaryOnlyIfAllowed) {
+  const auto crs = repeated_blocks(true);
+  EXPECT_EQ(Filigree::optimize(crs, on_h200()).selection().picked, "cds");
+  OptimizeOptions options = on_h200();
+  options.repeated_blocks = true;
+  const auto A = Filigree::optimize(crs, options);
+  EXPECT_EQ(A.selection().picked, "dict_cds");
+  EXPECT_EQ(A.selection().pick().block_size, 3);
+  EXPECT_NEAR(A.selection().pick().prediction.storage_bytes, static_cast<double>(A.storage_bytes()),
+              0.05 * static_cast<double>(A.storage_bytes()));
+  EXPECT_TRUE(holds(A.explain(), {"Picked dict_cds, blocks of 3", "stores equal blocks once"}));
+  for (const Mode mode : all_modes)
+    EXPECT_TRUE((multiplies<Layout>(A, host_matrix(crs), Product<double>{mode, 2.5, -0.5, 0})));
+}
+
+TEST(Optimize, RefusesADictionaryOfManyBlocks) {
+  OptimizeOptions options = on_h200();
+  options.repeated_blocks = true;
+  const auto A = Filigree::optimize(repeated_blocks(false), options);
+  EXPECT_EQ(A.selection().picked, "cds");
+  EXPECT_TRUE(holds(A.explain(Filigree::Detail::all),
+                    {"refused dict_cds b=3: ", "more than 256 distinct blocks of 3 x 3"}));
+}
+
 template <class Stored>
 void expect_narrow_pick(double unit_roundoff, const std::string& name) {
   const auto host = host_matrix(grid(30, 3));

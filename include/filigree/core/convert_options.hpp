@@ -13,8 +13,8 @@ namespace Filigree {
 /// What a conversion to a narrower scalar type, for example from double to float, has done to the entries of
 /// the CRS matrix.
 ///
-/// If no entry is too small for the full precision of the new type, `largest` is at most the unit roundoff u of
-/// that type: 2^-24 for float, 2^-11 for half_t and 2^-8 for bhalf_t. Then an element of the product A*x
+/// If no entry is too small for the full precision of the new type, `largest` is at most the unit roundoff u
+/// of that type: 2^-24 for float, 2^-11 for half_t and 2^-8 for bhalf_t. Then an element of the product A*x
 /// changes by at most u times the element of |A|*|x|, besides the rounding of sums.
 struct Rounding {
   /// The largest |rounded - value| / |value| of an entry that is finite and not 0. It is 1 if such an entry
@@ -91,7 +91,7 @@ struct RefillOptions {
   /// changes nothing. If the patterns differ, the text names the first row of a different length, or else the
   /// first row with other columns. Cost: one read of both patterns and fences of exec, several times the cost
   /// of the refill (see docs/performance.md, "Check of the pattern in refill"), and for a dense format (CDS,
-  /// symmetric CDS, DIA, blocked ELL, BSR) one byte per value while it runs.
+  /// also symmetric, DIA, blocked ELL, BSR) one byte per value while it runs.
   ///
   /// If false, refill() is one kernel without a fence, and a CRS matrix with another pattern leaves wrong
   /// values. Use it in a loop that never changes the pattern.

@@ -20,6 +20,13 @@ template <class Matrix, class = void>
 constexpr bool is_symmetric_v = false;
 template <class Matrix>
 constexpr bool is_symmetric_v<Matrix, std::void_t<decltype(Matrix::is_symmetric)>> = Matrix::is_symmetric;
+
+/// Matrix::has_dictionary, or false if the class has no such member.
+template <class Matrix, class = void>
+constexpr bool has_dictionary_v = false;
+template <class Matrix>
+constexpr bool has_dictionary_v<Matrix, std::void_t<decltype(Matrix::has_dictionary)>> =
+    Matrix::has_dictionary;
 }  // namespace Impl
 
 /// The properties of a matrix of any format that generic code needs. This template takes them from the class
@@ -47,6 +54,8 @@ struct MatrixTraits<Matrix, std::void_t<typename Matrix::options_type>> {
   static constexpr bool shares_crs = Impl::shares_crs_v<Matrix>;
   /// Whether the format can hold only symmetric or Hermitian matrices.
   static constexpr bool is_symmetric = Impl::is_symmetric_v<Matrix>;
+  /// Whether the format stores equal blocks once, so that refill() can refuse other values.
+  static constexpr bool has_dictionary = Impl::has_dictionary_v<Matrix>;
 
   /// Short lower-case name of the format.
   static constexpr const char* name() { return Matrix::name(); }

@@ -93,6 +93,37 @@ struct SymCdsAssembly {
   }
 };
 
+/// The blocks of a stencil on the block diagonals with the given offsets, for a DictCdsMatrix (see
+/// formats/dict_cds/dict_cds_build.hpp).
+template <class Work>
+struct GridBlocks {
+  using execution_space = typename Work::execution_space;
+  using scalar_type = typename Work::scalar_type;
+
+  Work work;
+  const typename Work::ordinal_type* offsets;
+  std::int64_t block_rows;
+  std::int64_t diagonals;
+  std::int64_t block_size;
+
+  template <class Visit>
+  KOKKOS_INLINE_FUNCTION void visit_block(std::int64_t block_row, std::int64_t d, const Visit& visit) const {
+    const std::int64_t wanted = block_row + static_cast<std::int64_t>(offsets[d]);
+    bool is_found = false;
+    work.part.for_each_block(
+        work, work.part.cell(block_row), [&](std::int64_t block_column, const auto& coefficient) {
+          if (block_column != wanted) return;
+          is_found = true;
+          for (int i = 0; i < work.dof; ++i)
+            for (int j = 0; j < work.dof; ++j)
+              visit(i * block_size + j, convert_scalar<scalar_type>(coefficient(i, j)), std::int64_t(1));
+        });
+    if (is_found) return;
+    for (std::int64_t e = 0; e < block_size * block_size; ++e)
+      visit(e, scalar_type(0), std::int64_t(0));
+  }
+};
+
 /// The matrix of `work` as CDS. It is square, and its blocks are `blocks`. Fences exec.
 template <class Cds, class ExecutionSpace, class Work>
 Cds assemble_cds(const ExecutionSpace& exec, const Work& work, std::int64_t rows, const BoxBlocks& blocks,
@@ -153,6 +184,30 @@ SymCds assemble_sym_cds(const ExecutionSpace& exec, const char* function, const 
   // The kernels must end before the View of stencil points in `work` is destroyed.
   exec.fence();
   return result;
+}
+
+/// The matrix of `work` as DictCdsMatrix. It is square, and its blocks are `blocks`. Fences exec. Throws
+/// std::length_error if it has more than options.max_blocks distinct blocks.
+template <class DictCds, class ExecutionSpace, class Work>
+DictCds assemble_dict_cds(const ExecutionSpace& exec, const char* function, const Work& work,
+                          std::int64_t rows, const BoxBlocks& blocks, const DictCdsOptions& options) {
+  using ordinal_type = typename DictCds::ordinal_type;
+  const auto diagonals = static_cast<std::int64_t>(blocks.offsets.size());
+  const auto offsets =
+      allocate_view<typename DictCds::offsets_type>(exec, "offsets", DictCds::name(), diagonals);
+  const auto host_offsets = Kokkos::create_mirror_view(offsets);
+  for (std::size_t d = 0; d < blocks.offsets.size(); ++d)
+    host_offsets(d) = static_cast<ordinal_type>(blocks.offsets[d]);
+  Kokkos::deep_copy(exec, offsets, host_offsets);
+  const GridBlocks<Work> source{work, offsets.data(), rows / work.dof, diagonals, work.dof};
+  const auto dictionary =
+      build_dictionary<DictCds>(exec, function, source, options.max_blocks, false,
+                                [&](std::int64_t count) { check_distinct_blocks(function, count, options); });
+  // build_dictionary has fenced exec, so the mirror View and the View of stencil points may be destroyed.
+  return DictCds(static_cast<ordinal_type>(rows), static_cast<ordinal_type>(rows),
+                 static_cast<typename DictCds::size_type>(blocks.blocks * work.dof * work.dof),
+                 options.block_size, dictionary.values, dictionary.short_indices, dictionary.indices,
+                 offsets);
 }
 
 }  // namespace Filigree::Impl

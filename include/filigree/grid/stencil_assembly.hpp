@@ -28,6 +28,7 @@ template <class ExecutionSpace, class Device, class Scalar, class Ordinal, class
 struct StencilAssembly {
   using execution_space = ExecutionSpace;
   using scalar_type = Scalar;
+  using ordinal_type = Ordinal;
   struct Count {};
   struct FillCrs {};
   struct FillRightHandSide {};

@@ -91,10 +91,11 @@ class StencilProblem {
                                    layout);
   }
 
-  /// The matrix as a SymCdsMatrix of block size dof, without an intermediate CRS matrix. Fences exec. It calls
-  /// the coefficients once, or twice with options.check_symmetry.
+  /// The matrix as a SymCdsMatrix of block size dof, without an intermediate CRS matrix. Fences exec. It
+  /// calls the coefficients once, or twice with options.check_symmetry.
   /// @param options as in convert<SymCdsMatrix>, without block_size, which is dof()
-  /// @throws std::invalid_argument if the stencil lacks the point (-x, -y, -z) of one of its points (x, y, z),
+  /// @throws std::invalid_argument if the stencil lacks the point (-x, -y, -z) of one of its points (x, y,
+  /// z),
   ///         or if the coefficients are not symmetric (see SymCdsOptions::check_symmetry); the text names the
   ///         first pair of values that differ
   /// @throws std::length_error as cds()
@@ -116,6 +117,27 @@ class StencilProblem {
     check_diagonals<SymCds>("sym_cds");
     return Impl::assemble_sym_cds<SymCds>(exec, function, Work(exec, m_pattern, m_coefficients), numRows(),
                                           m_pattern.all, options);
+  }
+
+  /// The matrix as a DictCdsMatrix of block size dof, without an intermediate CRS matrix. Fences exec. It
+  /// calls the coefficients twice for each block, which must have the same value both times. Takes 8 bytes
+  /// per block of the block diagonals besides the result.
+  /// @param options as in convert<DictCdsMatrix>, without block_size, which is dof()
+  /// @throws std::length_error if there are more than options.max_blocks distinct blocks, or as cds()
+  /// @throws std::runtime_error if the coefficients change
+  template <class DictCds, class ExecutionSpace = typename DictCds::execution_space>
+  DictCds dict_cds(const ExecutionSpace& exec = ExecutionSpace(), DictCdsOptions options = {}) const {
+    using Work =
+        Impl::StencilAssembly<ExecutionSpace, typename DictCds::device_type, typename DictCds::value_type,
+                              typename DictCds::ordinal_type, typename DictCds::size_type, Coefficients>;
+    const char* const function = "Filigree::StencilProblem::dict_cds";
+    options.block_size = dof();
+    Impl::check_dict_cds_options(function, options);
+    const auto diagonals = static_cast<std::int64_t>(m_pattern.all.offsets.size());
+    check_size<typename DictCds::ordinal_type, typename DictCds::size_type, typename DictCds::value_type>(
+        "dict_cds", static_cast<double>(diagonals) * static_cast<double>(numRows() / dof()), diagonals);
+    return Impl::assemble_dict_cds<DictCds>(exec, function, Work(exec, m_pattern, m_coefficients), numRows(),
+                                            m_pattern.all, options);
   }
 
   /// The contribution of the known values outside the grid to the right-hand side: the sum of minus

@@ -67,6 +67,8 @@ class ByteModel {
   Prediction predict(const DiaOptions&) const { return predict(CdsOptions()); }
   Prediction predict(const CdsOptions& options) const;
   Prediction predict(const SymCdsOptions& options) const;
+  /// Assumes at most 256 distinct blocks, and reads of the dictionary from a cache.
+  Prediction predict(const DictCdsOptions& options) const;
   Prediction predict(const BellOptions& options) const;
   Prediction predict(const BsrOptions& options) const;
   /// @}

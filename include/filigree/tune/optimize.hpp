@@ -45,6 +45,8 @@ typename converted_t<AnyMatrix, Crs>::variant_type convert_by_name(const Executi
       variant.options.max_storage_ratio = max_storage_ratio;
       if constexpr (MatrixTraits<Matrix>::is_symmetric)
         variant.options.symmetry_tolerance = symmetry_tolerance;
+      if constexpr (MatrixTraits<Matrix>::has_dictionary)
+        variant.options.max_blocks = DictCdsOptions::most_short_blocks;
       const auto convert_from = [&](const auto& from) {
         result = convert<FormatTag::template matrix>(exec, from, variant.options);
       };
@@ -154,6 +156,7 @@ Selection predict_all(const ExecutionSpace& exec, const Crs& crs, const Optimize
   for_each_format(AllFormats(), [&](auto format) {
     using Matrix = converted_t<decltype(format)::template matrix, Crs>;
     if (MatrixTraits<Matrix>::is_symmetric && !options.symmetric) return;
+    if (MatrixTraits<Matrix>::has_dictionary && !options.repeated_blocks) return;
     [[maybe_unused]] std::string one_lane;  // the first variant of WrappedCrsMatrix with lanes
     for (auto& variant : named_variants<Matrix>()) {
       FormatPrediction one;
@@ -161,6 +164,7 @@ Selection predict_all(const ExecutionSpace& exec, const Crs& crs, const Optimize
       one.shares_crs = MatrixTraits<Matrix>::shares_crs && options.share_crs;
       one.copies_crs = MatrixTraits<Matrix>::shares_crs && !options.share_crs;
       one.is_symmetric = MatrixTraits<Matrix>::is_symmetric;
+      one.has_dictionary = MatrixTraits<Matrix>::has_dictionary;
       if constexpr (HasBlockSize<decltype(variant.options)>::value) {
         using Variant = decltype(variant.options);
         const MatrixStatistics& statistics = model.statistics();
@@ -190,8 +194,8 @@ Selection predict_all(const ExecutionSpace& exec, const Crs& crs, const Optimize
 }
 
 /// Converts to the format that was predicted to be the best. If options or the lack of a model ask for it,
-/// times several formats or all, with vectors of type VectorScalar, and keeps the best. Returns nothing if all
-/// are refused.
+/// times several formats or all, with vectors of type VectorScalar, and keeps the best. Returns nothing if
+/// all are refused.
 template <class VectorScalar, class ExecutionSpace, class Crs>
 std::optional<converted_t<AnyMatrix, Crs>> convert_to_best(const ExecutionSpace& exec, const Crs& crs,
                                                            const OptimizeOptions& options,
@@ -281,8 +285,8 @@ Selection predict_formats(const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
 ///     Filigree::spmv("N", 1.0, best, x, 0.0, y);
 ///
 /// With a Scalar that is narrower than that of crs, all formats store their values in that type, which rounds
-/// them (see docs/narrow_values.md). x and y keep the type of crs. options.rounding and explain() tell how much
-/// the entries were rounded:
+/// them (see docs/narrow_values.md). x and y keep the type of crs. options.rounding and explain() tell how
+/// much the entries were rounded:
 ///
 ///     auto narrow = Filigree::optimize<float>(crs);
 ///

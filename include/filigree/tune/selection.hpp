@@ -28,11 +28,15 @@ struct OptimizeOptions : ConvertOptions {
   /// The block size of CDS and BSR (1 to 16) and blocked ELL (1 to 8); 0 derives it from the matrix.
   int block_size = 0;
   /// Whether formats of symmetric matrices are candidates too. The conversion to one of them compares each
-  /// entry with its mirror image; in a complex matrix that is the complex conjugate. If two differ, the format
-  /// is refused, and the reason names them.
+  /// entry with its mirror image; in a complex matrix that is the complex conjugate. If two differ, the
+  /// format is refused, and the reason names them.
   bool symmetric = false;
   /// See SymCdsOptions::symmetry_tolerance.
   double symmetry_tolerance = 0;
+  /// Whether a format that stores equal blocks once is a candidate too (DictCdsMatrix). It is refused if
+  /// there are more than 256 distinct blocks. If it is picked, refill() throws std::invalid_argument for a
+  /// matrix with more distinct blocks than this one, so allow it only if later values repeat in the same way.
+  bool repeated_blocks = false;
   /// The speed of the device. If its bandwidth is 0, it is device_speed(). If the GPU has no multiprocessors,
   /// the shape is that of the execution space. If has_model is false, all variants are timed.
   DeviceSpeed speed = {};
@@ -44,11 +48,13 @@ struct FormatPrediction {
   /// Name of another variant with the same storage and kernel, which explain() shows instead: on a host
   /// WrappedCrsMatrix ignores the lanes per row. Empty if there is none.
   std::string same_as;
-  int block_size = 1;  ///< of CDS, BSR and blocked ELL
+  int block_size = 1;  ///< of formats with blocks, else 1
   /// Whether it shares the Views of the CRS matrix and stores nothing of their size.
   bool shares_crs = false;
   /// Whether it can hold symmetric matrices only.
   bool is_symmetric = false;
+  /// Whether it stores equal blocks once.
+  bool has_dictionary = false;
   /// Whether it is a copy of the CRS matrix, because OptimizeOptions::share_crs is false.
   bool copies_crs = false;
   Prediction prediction;     ///< of the byte model
@@ -83,8 +89,8 @@ struct Selection {
   bool has_model = true;
   std::string device;         ///< name of the GPU, or backend and threads of the host
   double read_bandwidth = 0;  ///< bytes per second that the predictions assume; 0 without a model
-  /// The narrower type that optimize<Scalar>() was asked for, for example "float"; empty if there is none. All
-  /// formats, CRS too, then have values of this type.
+  /// The narrower type that optimize<Scalar>() was asked for, for example "float"; empty if there is none.
+  /// All formats, CRS too, then have values of this type.
   std::string stored;
   Rounding rounding;  ///< how much the entries were rounded to that type
   /// Whether read_bandwidth is the one that all hosts are assumed to have (see DeviceSpeed).
@@ -103,9 +109,9 @@ struct Selection {
   ///   total       milliseconds of the conversion and all planned products
   ///   storage     megabytes (10^6 bytes)
   ///
-  /// The speed-up and "pays after" use predicted times, on a device without a model measured ones. The summary
-  /// has the best five rows. CRS and the picked variant are always among them. Detail::all has every row, and
-  /// below the table the reason of each refusal.
+  /// The speed-up and "pays after" use predicted times, on a device without a model measured ones. The
+  /// summary has the best five rows. CRS and the picked variant are always among them. Detail::all has every
+  /// row, and below the table the reason of each refusal.
   std::string explain(Detail detail = Detail::summary) const;
 };
 

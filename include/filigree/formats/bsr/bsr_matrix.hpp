@@ -59,6 +59,7 @@ struct MatrixTraits<KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>> {
   static constexpr bool keeps_entries = false;
   static constexpr bool shares_crs = false;
   static constexpr bool is_symmetric = false;
+  static constexpr bool has_dictionary = false;
 
   static constexpr const char* name() { return "bsr"; }
   static std::int64_t num_rows(const matrix_type& A) {

@@ -37,6 +37,7 @@ struct MatrixTraits<KokkosSparse::CrsMatrix<S, O, D, M, Z>> {
   static constexpr bool keeps_entries = true;
   static constexpr bool shares_crs = true;
   static constexpr bool is_symmetric = false;
+  static constexpr bool has_dictionary = false;
 
   static constexpr const char* name() { return "crs"; }
   static std::int64_t num_rows(const matrix_type& A) { return static_cast<std::int64_t>(A.numRows()); }
