@@ -42,6 +42,9 @@
 #include "filigree/formats/sell/sell_check.hpp"
 #include "filigree/formats/sell/sell_convert.hpp"
 #include "filigree/formats/sell/sell_spmv.hpp"
+#include "filigree/formats/split_cds/split_cds_check.hpp"
+#include "filigree/formats/split_cds/split_cds_convert.hpp"
+#include "filigree/formats/split_cds/split_cds_spmv.hpp"
 #include "filigree/formats/sym_cds/sym_cds_check.hpp"
 #include "filigree/formats/sym_cds/sym_cds_convert.hpp"
 #include "filigree/formats/sym_cds/sym_cds_spmv.hpp"
@@ -77,6 +80,10 @@ using SymmetricFormats = FormatList<Format<SymCdsMatrix>>;
 
 /// The formats of matrices in which blocks repeat.
 using DictionaryFormats = FormatList<Format<DictCdsMatrix>>;
+
+/// The formats of doubles that are stored as two halves. They have no other scalar type, so they are not in
+/// AllFormats.
+using SplitFormats = FormatList<Format<SplitCdsMatrix>>;
 
 namespace Impl {
 template <class... First, class... Second, class... Third>

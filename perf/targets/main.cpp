@@ -240,6 +240,37 @@ void repeated(Report& report, const Options&, double bandwidth) {
     }
 }
 
+// ---- split values -------------------------------------------------------------------------------------------
+
+/// The two products of split CDS, compared with CDS of float and of double. All four are timed in turns.
+void split(Report& report, const Options&, double) {
+  const Execution exec;
+  report.out() << std::fixed << std::setprecision(4);
+  for (const GridCase& grid : double_grids()) {
+    const auto problem = std::make_shared<SpmvProblem<double>>(grid_matrix<CrsOf<double>>(grid), grid.dof);
+    Filigree::CdsOptions options;
+    options.block_size = grid.dof;
+    const auto halves = Filigree::convert<Filigree::SplitCdsMatrix>(exec, problem->crs, options);
+    const auto wide = Filigree::convert<Filigree::CdsMatrix>(exec, problem->crs, options);
+    const auto narrow = Filigree::convert<Filigree::CdsMatrix, float>(exec, problem->crs, options);
+    const auto product_of = [&](const auto& A) {
+      return [&]() { Filigree::spmv(exec, "N", problem->one, A, problem->x, problem->zero, problem->y); };
+    };
+    const auto [narrow_seconds, leading_seconds] =
+        median_seconds_in_turns(exec, product_of(narrow), product_of(halves.leading));
+    const auto [wide_seconds, split_seconds] =
+        median_seconds_in_turns(exec, product_of(wide), product_of(halves));
+    report.out() << '\n'
+                 << grid.name() << ": float " << 1e3 * narrow_seconds << " ms, leading halves "
+                 << 1e3 * leading_seconds << " ms, double " << 1e3 * wide_seconds << " ms, both halves "
+                 << 1e3 * split_seconds << " ms\n";
+    report.at_least("split_cds, " + grid.name() + ": speed of the leading halves / CDS of float", 0.9,
+                    narrow_seconds / leading_seconds);
+    report.at_least("split_cds, " + grid.name() + ": speed of both halves / CDS of double", 0.9,
+                    wide_seconds / split_seconds);
+  }
+}
+
 // ---- general matrices -------------------------------------------------------------------------------------
 
 using Matrices = std::vector<NamedMatrix<CrsOf<double>>>;
@@ -425,9 +456,9 @@ void host(Report& report, const Options& options, double) {
 
 std::vector<Section> sections() {
   if (!Filigree::Impl::runs_on_gpu_v<Execution>) return {{"host", host}};
-  return {{"grids", all_grids},     {"blocks", all_blocks}, {"symmetric", symmetric},
-          {"regular", regular},     {"repeated", repeated}, {"narrow", narrow},
-          {"long_rows", long_rows}, {"columns", columns},   {"small", small}};
+  return {{"grids", all_grids},   {"blocks", all_blocks}, {"symmetric", symmetric}, {"regular", regular},
+          {"repeated", repeated}, {"split", split},       {"narrow", narrow},       {"long_rows", long_rows},
+          {"columns", columns},   {"small", small}};
 }
 
 int measure_all(const Options& options, const std::vector<Section>& all) {

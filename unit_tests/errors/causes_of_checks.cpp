@@ -183,6 +183,16 @@ void add_dense(Causes& causes) {
             [](auto& A) { Kokkos::deep_copy(Kokkos::subview(A.values, 0), Kokkos::complex<double>(1, 1)); });
   spoil_sym("check-symmetric-nonzeros",
             [=](auto& A) { A = std::decay_t<decltype(A)>(3, 4, sym_options, A.values, A.offsets); });
+  using Split = Of<SplitCdsMatrix>;
+  const auto spoil_split = [&](const char* row, auto change) {
+    add<SplitCdsMatrix>(causes, row, cds_options, change);
+  };
+  spoil_split("check-split-layout", [](Split& A) {
+    const auto& leading = A.leading;
+    A.leading =
+        typename Split::leading_type(4, 4, 7, 2, leading.values, leading.offsets, CdsLayout::components);
+  });
+  spoil_split("check-split-zero", [](Split& A) { Kokkos::deep_copy(Kokkos::subview(A.trailing, 0), 3); });
   DictCdsOptions dict_options;
   dict_options.block_size = 2;
   using Dict = Of<DictCdsMatrix>;

@@ -33,11 +33,11 @@ void for_each_kind(const Plain& crs, const Visit& visit) {
 
 template <class Case>
 class ConstCrs : public testing::Test {};
-TYPED_TEST_SUITE(ConstCrs, GeneralFormatsOf<double>, CaseName);
+TYPED_TEST_SUITE(ConstCrs, AllFormatsOf<double>, CaseName);
 
 TYPED_TEST(ConstCrs, IsConvertedMultipliedAndRefilled) {
-  const auto host = scattered<double>(37, 29, 7);
-  const auto new_host = with_new_values(host, 3);
+  const auto host = suited<TypeParam>(scattered<double>(37, 29, 7));
+  const auto new_host = suited<TypeParam>(with_new_values(host, 3));
   const auto options = any_padding<typename TypeParam::Options>();
   for_each_kind(device_crs(host), [&](const auto& crs) {
     SCOPED_TRACE(typeid(crs).name());
@@ -55,12 +55,12 @@ TYPED_TEST(ConstCrs, IsConvertedMultipliedAndRefilled) {
 }
 
 TYPED_TEST(ConstCrs, KeepsItsValuesIfTheResultIsRefilled) {
-  const auto host = scattered<double>(37, 29, 7);
+  const auto host = suited<TypeParam>(scattered<double>(37, 29, 7));
   const auto crs = device_crs(host);
   const auto options = any_padding<typename TypeParam::Options>();
   const auto A = TypeParam::convert_kind(
       as_kind<KokkosSparse::CrsMatrix<const double, const int, Device, void, int>>(crs), options);
-  Filigree::refill(A, device_crs(with_new_values(host, 3)));
+  Filigree::refill(A, device_crs(suited<TypeParam>(with_new_values(host, 3))));
   EXPECT_EQ(host_matrix(crs), host);
 }
 

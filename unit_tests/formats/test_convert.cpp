@@ -139,6 +139,8 @@ TYPED_TEST_P(RoundTrip, CopiesRowsOfAnyLengths) {
 
 REGISTER_TYPED_TEST_SUITE_P(RoundTrip, ReturnsTheMatrix, RefillGivesNewValues, CopiesRowsOfAnyLengths);
 INSTANTIATE_TYPED_TEST_SUITE_P(Double, RoundTrip, AllFormatsOf<double>, CaseName);
+using SplitCases = typename CasesOf<Filigree::SplitFormats, double>::one_layout;
+INSTANTIATE_TYPED_TEST_SUITE_P(SplitDouble, RoundTrip, SplitCases, CaseName);
 INSTANTIATE_TYPED_TEST_SUITE_P(ComplexFloat, RoundTrip, AllFormatsOf<Kokkos::complex<float>>, CaseName);
 
 template <class Case>

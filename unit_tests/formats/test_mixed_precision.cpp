@@ -13,8 +13,8 @@ class FloatMatrix : public testing::Test {};
 template <class Case>
 class DoubleMatrix : public testing::Test {};
 
-TYPED_TEST_SUITE(FloatMatrix, GeneralFormatsOf<float>, CaseName);
-TYPED_TEST_SUITE(DoubleMatrix, GeneralFormatsOf<double>, CaseName);
+TYPED_TEST_SUITE(FloatMatrix, AllFormatsOf<float>, CaseName);
+TYPED_TEST_SUITE(DoubleMatrix, AllFormatsOf<double>, CaseName);
 
 /// The error bound is that of double; sums or factors in float would exceed it by orders of magnitude. The
 /// matrix has no duplicates because some formats sum these in the type of A.
@@ -50,12 +50,13 @@ TYPED_TEST(FloatMatrix, MultipliesBlocksByDoubleVectors) {
 
 /// The partial sum 2^24 + 1 cannot be represented in float.
 TYPED_TEST(FloatMatrix, SumsInDoubleForDoubleVectors) {
-  HostMatrix<float> host(1, 3);
-  host.rows = {{{0, 16777216.0f}, {1, 1.0f}, {2, -16777216.0f}}};
+  HostMatrix<float> first_row(3, 3);
+  first_row.rows[0] = {{0, 16777216.0f}, {1, 1.0f}, {2, -16777216.0f}};
+  const auto host = suited<TypeParam>(first_row);
   for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
     const auto y = multiply<View1, Kokkos::LayoutLeft>(
-        Mode::NoTranspose, 1.0, A, HostVectors<double>(3, 1, 1.0), 0.0, HostVectors<double>(1, 1));
-    EXPECT_EQ(y.data, std::vector<double>{1.0}) << name;
+        Mode::NoTranspose, 1.0, A, HostVectors<double>(3, 1, 1.0), 0.0, HostVectors<double>(3, 1));
+    EXPECT_EQ(y.data[0], 1.0) << name;
   });
 }
 
@@ -74,12 +75,13 @@ TYPED_TEST(FloatMatrix, WritesDoubleFromFloatVectors) {
 }
 
 TYPED_TEST(DoubleMatrix, SumsInDoubleForFloatVectors) {
-  HostMatrix<double> host(1, 5);
-  host.rows = {{{0, 1e9}, {1, 1.0}, {2, 3.0}, {3, 0.5}, {4, -1e9}}};
+  HostMatrix<double> first_row(5, 5);
+  first_row.rows[0] = {{0, 1e9}, {1, 1.0}, {2, 3.0}, {3, 0.5}, {4, -1e9}};
+  const auto host = suited<TypeParam>(first_row);
   for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
     const auto y = multiply<View1, Kokkos::LayoutLeft>(
-        Mode::NoTranspose, 1.0f, A, HostVectors<float>(5, 1, 1.0f), 0.0f, HostVectors<float>(1, 1));
-    EXPECT_EQ(y.data, std::vector<float>{4.5f}) << name;
+        Mode::NoTranspose, 1.0f, A, HostVectors<float>(5, 1, 1.0f), 0.0f, HostVectors<float>(5, 1));
+    EXPECT_EQ(y.data[0], 4.5f) << name;
   });
 }
 
@@ -100,17 +102,18 @@ TYPED_TEST(DoubleMatrix, KeepsRealProductsReal) {
   using Complex = Kokkos::complex<double>;
   const double infinity = std::numeric_limits<double>::infinity();
   constexpr int rows = 64;
-  HostMatrix<double> host(rows, rows);
+  HostMatrix<double> banded(rows, rows);
   for (int row = 0; row < rows; ++row)
     for (int column = std::max(0, row - 3); column <= std::min(rows - 1, row + 3); ++column)
-      host.rows[static_cast<std::size_t>(row)].push_back({column, row == 30 ? infinity : 1.0});
+      banded.rows[static_cast<std::size_t>(row)].push_back({column, row == 30 ? infinity : 1.0});
+  const auto host = suited<TypeParam>(banded);
   for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
     const auto y = multiply<View1, Kokkos::LayoutLeft>(Mode::NoTranspose, Complex(1), A,
                                                        HostVectors<double>(rows, 1, 2.0), Complex(0),
                                                        HostVectors<Complex>(rows, 1));
     // Inf * 2 is Inf. If x were widened to complex, Inf * (2, 0) would have NaN as imaginary part.
     EXPECT_EQ(y.data[30], Complex(infinity, 0)) << name;
-    EXPECT_EQ(y.data[29], Complex(14, 0)) << name;
+    EXPECT_EQ(y.data[26], Complex(14, 0)) << name;
   });
 }
 

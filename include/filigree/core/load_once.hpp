@@ -65,4 +65,16 @@ struct alignas(sizeof(T) * Count) Pack {
   T values[Count];
 };
 
+/// load_once() of Count neighbouring elements. `pointer` must be aligned to the size of all of them.
+template <int Count, class T>
+KOKKOS_FORCEINLINE_FUNCTION Pack<T, Count> load_pack(const T* pointer) {
+  return load_once(reinterpret_cast<const Pack<T, Count>*>(pointer));
+}
+
+/// Whether a pointer is aligned for load_pack().
+template <int Count, class T>
+bool is_aligned_to_pack(const T* pointer) {
+  return reinterpret_cast<std::uintptr_t>(pointer) % sizeof(Pack<T, Count>) == 0;
+}
+
 }  // namespace Filigree::Impl

@@ -8,12 +8,13 @@
 
 namespace Filigree::Impl {
 
-/// A checked CRS matrix as dense block diagonals. Error messages name `function`, labels name `format`.
-/// Fences exec to read the number of diagonals. Takes the memory of find_diagonals() besides the result.
+/// The block diagonals that a checked CRS matrix needs, whose values the caller writes. Error messages name
+/// `function`, labels name `format`. A value takes value_bytes bytes. Fences exec. Takes the memory of
+/// find_diagonals() besides the result.
 template <class Cds, class ExecutionSpace, class Crs>
-Cds diagonals_of_crs(const ExecutionSpace& exec, const char* function, const char* format, const Crs& crs,
-                     const ConvertOptions& options, int block_size, CdsLayout layout) {
-  using S = typename Cds::value_type;
+Cds empty_diagonals_of_crs(const ExecutionSpace& exec, const char* function, const char* format,
+                           const Crs& crs, const ConvertOptions& options, int block_size, CdsLayout layout,
+                           std::size_t value_bytes) {
   using O = typename Cds::ordinal_type;
   using Z = typename Cds::size_type;
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
@@ -23,12 +24,12 @@ Cds diagonals_of_crs(const ExecutionSpace& exec, const char* function, const cha
 
   const double elements = static_cast<double>(diagonals) * static_cast<double>(block_size) *
                           static_cast<double>(stored_cds_rows(layout, rows, block_size));
-  check_storage<Z>(function, elements, elements * sizeof(S) + static_cast<double>(diagonals) * sizeof(O), crs,
-                   options, [&](std::ostream& why) {
-                     why << diagonals << " diagonals of " << block_size << " x " << block_size
-                         << " blocks for " << static_cast<double>(crs.nnz()) / static_cast<double>(rows)
-                         << " entries per row";
-                   });
+  const double bytes =
+      elements * static_cast<double>(value_bytes) + static_cast<double>(diagonals) * sizeof(O);
+  check_storage<Z>(function, elements, bytes, crs, options, [&](std::ostream& why) {
+    why << diagonals << " diagonals of " << block_size << " x " << block_size << " blocks for "
+        << static_cast<double>(crs.nnz()) / static_cast<double>(rows) << " entries per row";
+  });
 
   const Cds result = allocate_cds<Cds>(exec, format, crs.numRows(), crs.numCols(), static_cast<Z>(crs.nnz()),
                                        block_size, diagonals, layout);
@@ -37,10 +38,31 @@ Cds diagonals_of_crs(const ExecutionSpace& exec, const char* function, const cha
   Kokkos::parallel_scan(label("list_diagonals", format),
                         row_range<typename decltype(found.kernels)::List>(exec, found.candidates),
                         found.kernels);
-  fill_dense(exec, "convert", format, CdsElements<S, O>(result), crs);
-  // The flags or keys are freed on return, and the kernels must have read them by then.
+  // The flags or keys are freed on return, and the kernel must have read them by then.
   exec.fence();
   return result;
+}
+
+/// A checked CRS matrix as dense block diagonals; see empty_diagonals_of_crs(). The last kernel may still run
+/// on return.
+template <class Cds, class ExecutionSpace, class Crs>
+Cds diagonals_of_crs(const ExecutionSpace& exec, const char* function, const char* format, const Crs& crs,
+                     const ConvertOptions& options, int block_size, CdsLayout layout) {
+  using S = typename Cds::value_type;
+  const Cds result =
+      empty_diagonals_of_crs<Cds>(exec, function, format, crs, options, block_size, layout, sizeof(S));
+  fill_dense(exec, "convert", format, CdsElements<S, typename Cds::ordinal_type>(result), crs);
+  return result;
+}
+
+/// Throws std::invalid_argument for options of CDS that are out of range.
+inline void check_cds_options(const char* function, const CdsOptions& options) {
+  if (options.block_size < 1)
+    fail<std::invalid_argument>(function, ": options.block_size is ", options.block_size,
+                                "; it must be at least 1. It is the number of unknowns per cell.");
+  if (options.layout != CdsLayout::columns && options.layout != CdsLayout::components)
+    fail<std::invalid_argument>(function, ": options.layout is ", static_cast<int>(options.layout),
+                                "; it must be CdsLayout::columns or CdsLayout::components.");
 }
 
 /// convert<CdsMatrix> of a checked CRS matrix. Fences exec. Takes 4 bytes per block row and per block column
@@ -49,13 +71,8 @@ template <class ExecutionSpace, class Crs, class S, class O, class D, class M, c
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CdsOptions& options,
                       CdsMatrix<S, O, D, M, Z>& result) {
   const char* function = "Filigree::convert<CdsMatrix>";
-  if (options.block_size < 1)
-    fail<std::invalid_argument>(function, ": options.block_size is ", options.block_size,
-                                "; it must be at least 1. It is the number of unknowns per cell.");
+  check_cds_options(function, options);
   check_count<O>(function, options.block_size, "rows per block");
-  if (options.layout != CdsLayout::columns && options.layout != CdsLayout::components)
-    fail<std::invalid_argument>(function, ": options.layout is ", static_cast<int>(options.layout),
-                                "; it must be CdsLayout::columns or CdsLayout::components.");
   result = diagonals_of_crs<CdsMatrix<S, O, D, M, Z>>(exec, function, "cds", crs, options, options.block_size,
                                                       options.layout);
 }

@@ -42,7 +42,7 @@ struct CdsSpmvTranspose : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     for (std::int64_t d = begin; d < end; ++d) {
       const std::int64_t row = (block_column - static_cast<std::int64_t>(this->offsets[d])) * b;
       if (row < 0 || row >= this->rows) continue;
-      const scalar_type* KOKKOS_RESTRICT value = this->values + (d * b + column_in_block) * this->rows + row;
+      const auto value = this->values + (d * b + column_in_block) * this->rows + row;
       const int count = this->rows - row < b ? static_cast<int>(this->rows - row) : b;
       FILIGREE_UNROLL(8)
       for (int r = 0; r < count; ++r)
@@ -73,9 +73,10 @@ void diagonal_spmv_on_gpu(const ExecutionSpace& exec, const std::string& name, c
     }
   }
   constexpr int packed_rows =
-      cds_rows_per_lane<typename Cds::value_type, BlockSize, Operands::most_columns>();
+      cds_rows_per_lane<typename std::decay_t<decltype(leading_matrix(cds))>::value_type, BlockSize,
+                        Operands::most_columns>();
   if constexpr (packed_rows > 1)
-    if (rows % packed_rows == 0 && reinterpret_cast<std::uintptr_t>(cds.values.data()) % 16 == 0) {
+    if (rows % packed_rows == 0 && is_aligned_to_pack<packed_rows>(value_pointer_of(cds))) {
       using Packed = CdsDeviceSpmv<ExecutionSpace, Cds, Operands, BlockSize, Conjugate, packed_rows>;
       Kokkos::parallel_for(name, Packed::launch::policy(exec, rows / packed_rows), Packed(cds, operands));
       return;
@@ -86,11 +87,10 @@ void diagonal_spmv_on_gpu(const ExecutionSpace& exec, const std::string& name, c
 
 /// The product of a matrix whose block size is BlockSize, or is read at run time if BlockSize is 0. The
 /// arguments are checked, and A has entries.
-template <int BlockSize, class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
-void diagonal_spmv(const ExecutionSpace& exec, const std::string& name, Mode mode,
-                   const CdsMatrix<S, O, D, M, Z>& cds, const Operands& operands) {
-  using Cds = CdsMatrix<S, O, D, M, Z>;
-  with_mode<S>(mode, [&](auto transpose, auto conjugate) {
+template <int BlockSize, class ExecutionSpace, class Cds, class Operands>
+void diagonal_spmv(const ExecutionSpace& exec, const std::string& name, Mode mode, const Cds& cds,
+                   const Operands& operands) {
+  with_mode<typename Cds::value_type>(mode, [&](auto transpose, auto conjugate) {
     constexpr bool c = decltype(conjugate)::value;
     if constexpr (decltype(transpose)::value) {
       const std::int64_t rows = static_cast<std::int64_t>(cds.numRows());

@@ -17,6 +17,7 @@ struct CdsColumnsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   using launch = RowLaunch<ExecutionSpace, 256, 2>;
   using typename base::ordinal_type;
   using typename base::scalar_type;
+  using typename base::value_pointer;
   using x_type = typename Operands::x_type;
   static constexpr int columns_per_lane = 4;
   static constexpr int x_per_load = sizeof(x_type) < 16 ? static_cast<int>(16 / sizeof(x_type)) : 1;
@@ -37,8 +38,7 @@ struct CdsColumnsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     return this->columns % BlockSize == 0 && this->rows % rows_per_lane == 0 &&
            x.row_bytes == static_cast<int>(sizeof(x_type)) &&
            reinterpret_cast<std::uintptr_t>(x.data) % bytes == 0 &&
-           x.column_stride * sizeof(x_type) % bytes == 0 &&
-           reinterpret_cast<std::uintptr_t>(this->values) % sizeof(pack_type) == 0;
+           x.column_stride * sizeof(x_type) % bytes == 0 && is_aligned_to_pack<rows_per_lane>(this->values);
   }
 
   /// The number of lanes over which the columns of x are spread, a power of two.
@@ -58,7 +58,7 @@ struct CdsColumnsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     for (int r = 0; r < rows_per_lane; ++r)
       for (int c = 0; c < columns_per_lane; ++c)
         sums[r][c] = accumulator_type(0);
-    const scalar_type* value = this->values + row;
+    value_pointer value = this->values + row;
     FILIGREE_UNROLL(1)
     for (std::int64_t d = 0; d < this->diagonals; ++d) {
       const ordinal_type column = this->clipped_column(block_row, this->offsets[d]);
@@ -67,7 +67,7 @@ struct CdsColumnsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
         pack_type packs[x_per_load];
         FILIGREE_UNROLL(4)
         for (int i = 0; i < x_per_load; ++i) {
-          packs[i] = load_once(reinterpret_cast<const pack_type*>(value));
+          packs[i] = load_pack<rows_per_lane>(value);
           value += this->rows;
         }
         operands.for_each_column([&](int c, int column_of_x) {

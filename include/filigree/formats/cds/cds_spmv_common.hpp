@@ -2,8 +2,33 @@
 #pragma once
 
 #include "filigree/product/operands.hpp"
+#include "filigree/product/split_pointer.hpp"
 
 namespace Filigree::Impl {
+
+/// Whether the values of a CDS matrix are split (SplitCdsMatrix).
+template <class Cds, class = void>
+constexpr bool is_split_v = false;
+template <class Cds>
+constexpr bool is_split_v<Cds, std::void_t<decltype(std::declval<const Cds&>().trailing)>> = true;
+
+/// The CdsMatrix with the offsets and the block size: the matrix itself, or the leading half if it is split.
+template <class Cds>
+const auto& leading_matrix(const Cds& cds) {
+  if constexpr (is_split_v<Cds>)
+    return cds.leading;
+  else
+    return cds;
+}
+
+/// A pointer to the values, or what stands for it.
+template <class Cds>
+auto value_pointer_of(const Cds& cds) {
+  if constexpr (is_split_v<Cds>)
+    return SplitPointer{cds.leading.values.data(), cds.trailing.data()};
+  else
+    return static_cast<const typename Cds::value_type*>(cds.values.data());
+}
 
 /// The data of every CDS kernel. BlockSize is b if a kernel is compiled for it, or 0 if b is read at run
 /// time.
@@ -15,8 +40,10 @@ struct CdsProduct {
   using scalar_type = typename Cds::value_type;
   using ordinal_type = typename Cds::ordinal_type;
   using sums_type = typename Operands::sums_type;
+  using value_pointer =
+      std::conditional_t<is_split_v<Cds>, SplitPointer, const scalar_type * KOKKOS_RESTRICT>;
 
-  const scalar_type* values;
+  value_pointer values;
   const ordinal_type* offsets;
   std::int64_t diagonals;
   std::int64_t rows;
@@ -25,12 +52,12 @@ struct CdsProduct {
   Operands operands;
 
   CdsProduct(const Cds& cds, const Operands& operands_)
-      : values(cds.values.data()),
-        offsets(cds.offsets.data()),
-        diagonals(static_cast<std::int64_t>(cds.numDiagonals())),
+      : values(value_pointer_of(cds)),
+        offsets(leading_matrix(cds).offsets.data()),
+        diagonals(static_cast<std::int64_t>(leading_matrix(cds).numDiagonals())),
         rows(static_cast<std::int64_t>(cds.numRows())),
         columns(static_cast<std::int64_t>(cds.numCols())),
-        run_time_block_size(cds.block_size()),
+        run_time_block_size(leading_matrix(cds).block_size()),
         operands(operands_) {}
 
   KOKKOS_FORCEINLINE_FUNCTION int block_size() const {

@@ -9,8 +9,8 @@ namespace Filigree::Impl {
 
 /// The number of rows that one lane of a GPU multiplies. It loads their values in a matrix column together: 8
 /// bytes, or 16 bytes of double in one block, or 16 bytes of float if b is odd and not 1 (see
-/// docs/performance.md, "CDS: rows per lane"). A result above 1 requires that it divides the number of rows and
-/// that the values are aligned to 16 bytes.
+/// docs/performance.md, "CDS: rows per lane"). A result above 1 requires that it divides the number of rows
+/// and that the values are aligned to what is loaded together.
 template <class Scalar, int BlockSize, int Columns>
 constexpr int cds_rows_per_lane() {
   constexpr int size = sizeof(Scalar);
@@ -29,10 +29,11 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   using typename base::ordinal_type;
   using typename base::scalar_type;
   using typename base::sums_type;
+  using typename base::value_pointer;
   /// Few lanes suffice if each load brings values of several rows, and these rows need more registers (see
   /// docs/performance.md, "CDS: rows per lane").
   using launch =
-      std::conditional_t<(RowsPerLane > 1 && sizeof(scalar_type) < 8),
+      std::conditional_t<(RowsPerLane > 1 && (sizeof(scalar_type) < 8 || is_split_v<Cds>)),
                          RowLaunch<ExecutionSpace, 128, BlockSize == 1 ? 8 : 6>, typename base::launch>;
   /// Whether the rows of a lane can lie in two block rows.
   static constexpr bool rows_cross_blocks = BlockSize > 1 && BlockSize % RowsPerLane != 0;
@@ -49,7 +50,7 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
 
   /// Element k of each of the lane's rows. A row has b elements per diagonal.
   KOKKOS_FORCEINLINE_FUNCTION pack_type load(std::int64_t row, std::int64_t k) const {
-    return load_once(reinterpret_cast<const pack_type*>(this->values + k * this->rows + row));
+    return load_pack<RowsPerLane>(this->values + (k * this->rows + row));
   }
 
   /// Adds the products of the lane's values in one matrix column per block row: `column` for the rows before
@@ -135,9 +136,8 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   /// them lie on one diagonal, in the columns from `column` on. The others lie on the next diagonal, in the
   /// columns from `next_column` on. There are Batch elements if Whole is true, else `count`.
   template <int Batch, bool Whole>
-  KOKKOS_FORCEINLINE_FUNCTION void add_elements(sums_type (&sums)[RowsPerLane],
-                                                const scalar_type* KOKKOS_RESTRICT value, int count,
-                                                int split, unclipped_column_type column,
+  KOKKOS_FORCEINLINE_FUNCTION void add_elements(sums_type (&sums)[RowsPerLane], value_pointer value,
+                                                int count, int split, unclipped_column_type column,
                                                 unclipped_column_type next_column) const {
     const unclipped_column_type last = static_cast<unclipped_column_type>(this->columns - 1);
     scalar_type batch[Batch];
@@ -161,7 +161,7 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     static_assert(batch <= largest_compiled_block_size, "A batch must not reach a third diagonal.");
     const int b = this->block_size();
     const int last_diagonal = static_cast<int>(this->diagonals) - 1;
-    const scalar_type* value = this->values + row;
+    value_pointer value = this->values + row;
     int d = 0;
     int c = 0;
     ordinal_type column = this->clipped_column(block_row, this->offsets[0]);

@@ -15,6 +15,7 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   using typename base::launch;
   using typename base::scalar_type;
   using typename base::sums_type;
+  using typename base::value_pointer;
 
   /// Diagonals that are added together if b is 1. A sum is loaded and stored once for all of them.
   static constexpr int band = 4;
@@ -37,7 +38,7 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
           add_band(sums, first, count, d);
     for (; d < this->diagonals; ++d) {
       const std::int64_t offset = static_cast<std::int64_t>(this->offsets[d]);
-      const scalar_type* KOKKOS_RESTRICT value = this->values + d * b * this->rows;
+      const value_pointer value = this->values + d * b * this->rows;
       // The block rows of the tile whose block on this diagonal begins inside the matrix.
       const std::int64_t begin = larger(first / b, -offset);
       const std::int64_t end = smaller((first + count - 1) / b, (this->columns - 1) / b - offset) + 1;
@@ -62,7 +63,7 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   /// Adds `band` diagonals, beginning with first_diagonal, to the sums of a tile. Requires unit stride of x.
   KOKKOS_INLINE_FUNCTION void add_band(sums_type* KOKKOS_RESTRICT sums, const std::int64_t first,
                                        const std::int64_t count, const std::int64_t first_diagonal) const {
-    const scalar_type* KOKKOS_RESTRICT value = this->values + first_diagonal * this->rows + first;
+    const value_pointer value = this->values + first_diagonal * this->rows + first;
     std::int64_t columns_of_first[band];
     // The rows of the tile in which all diagonals of the band lie inside the matrix.
     std::int64_t begin = 0;
@@ -95,8 +96,7 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   }
 
   /// Adds a band to the rows begin to end - 1 of the tile, in which the whole band lies inside the matrix.
-  KOKKOS_FORCEINLINE_FUNCTION void add_inner_rows(sums_type* KOKKOS_RESTRICT sums,
-                                                  const scalar_type* KOKKOS_RESTRICT value,
+  KOKKOS_FORCEINLINE_FUNCTION void add_inner_rows(sums_type* KOKKOS_RESTRICT sums, const value_pointer value,
                                                   const std::int64_t (&columns_of_first)[band],
                                                   const std::int64_t begin, const std::int64_t end) const {
     using accumulator_type = typename Operands::accumulator_type;
@@ -127,9 +127,8 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   /// the tile. A stride of x that is known at compile time lets the compiler use vector registers.
   template <bool UnitStride>
   KOKKOS_FORCEINLINE_FUNCTION void add_whole_blocks(sums_type* KOKKOS_RESTRICT sums,
-                                                    const scalar_type* KOKKOS_RESTRICT value,
-                                                    const std::int64_t begin, const std::int64_t end,
-                                                    const std::int64_t offset) const {
+                                                    const value_pointer value, const std::int64_t begin,
+                                                    const std::int64_t end, const std::int64_t offset) const {
     using accumulator_type = typename Operands::accumulator_type;
     constexpr int b = BlockSize > 0 ? BlockSize : 1;
     const std::int64_t x_stride = UnitStride ? 1 : this->operands.x.row_stride();
@@ -147,7 +146,7 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   }
 
   /// Adds the parts of the blocks of the block rows begin to end - 1 that lie inside the tile and the matrix.
-  KOKKOS_INLINE_FUNCTION void add_partial_blocks(sums_type* sums, const scalar_type* value,
+  KOKKOS_INLINE_FUNCTION void add_partial_blocks(sums_type* sums, const value_pointer value,
                                                  const std::int64_t first, const std::int64_t count,
                                                  const std::int64_t begin, const std::int64_t end,
                                                  const std::int64_t offset) const {

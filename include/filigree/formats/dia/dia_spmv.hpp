@@ -11,7 +11,8 @@ namespace Filigree::Impl {
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const DiaMatrix<S, O, D, M, Z>& dia, const Operands& operands) {
-  diagonal_spmv<1>(exec, name, mode, dia, operands);
+  const typename DiaMatrix<S, O, D, M, Z>::cds_type& cds = dia;
+  diagonal_spmv<1>(exec, name, mode, cds, operands);
 }
 
 }  // namespace Filigree::Impl
