@@ -306,8 +306,8 @@ auto to_kokkos_coo(const Matrix& A) {
 /// Overwrites the values of A by the values of a CRS matrix with the same pattern as the one that A was
 /// converted from. One kernel on exec, which may still run on return. With RefillOptions::check_pattern,
 /// other kernels compare the patterns first. A WrappedCrsMatrix shares its values with the CRS matrix that it
-/// was made from, so that the values of that matrix change too. For a DictCdsMatrix it is a conversion, with
-/// several kernels and fences, and the memory of a conversion and of its result.
+/// was made from, so that the values of that matrix change too. For a DictCdsMatrix or a SplitCdsMatrix it is
+/// a conversion, with several kernels and fences, and the memory of a conversion and of its result.
 ///
 /// If the scalar types differ, as after convert<EllMatrix, float> of a double matrix, the values are first
 /// cast into memory that is freed on return. This takes sizeof(scalar of A) bytes per entry, one more kernel

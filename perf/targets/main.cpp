@@ -240,7 +240,8 @@ void repeated(Report& report, const Options&, double bandwidth) {
     }
 }
 
-// ---- split values -------------------------------------------------------------------------------------------
+// ---- split values
+// -------------------------------------------------------------------------------------------
 
 /// The two products of split CDS, compared with CDS of float and of double. All four are timed in turns.
 void split(Report& report, const Options&, double) {
@@ -250,7 +251,9 @@ void split(Report& report, const Options&, double) {
     const auto problem = std::make_shared<SpmvProblem<double>>(grid_matrix<CrsOf<double>>(grid), grid.dof);
     Filigree::CdsOptions options;
     options.block_size = grid.dof;
-    const auto halves = Filigree::convert<Filigree::SplitCdsMatrix>(exec, problem->crs, options);
+    Filigree::SplitCdsOptions split_options;
+    split_options.block_size = grid.dof;
+    const auto halves = Filigree::convert<Filigree::SplitCdsMatrix>(exec, problem->crs, split_options);
     const auto wide = Filigree::convert<Filigree::CdsMatrix>(exec, problem->crs, options);
     const auto narrow = Filigree::convert<Filigree::CdsMatrix, float>(exec, problem->crs, options);
     const auto product_of = [&](const auto& A) {

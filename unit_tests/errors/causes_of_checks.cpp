@@ -183,9 +183,11 @@ void add_dense(Causes& causes) {
             [](auto& A) { Kokkos::deep_copy(Kokkos::subview(A.values, 0), Kokkos::complex<double>(1, 1)); });
   spoil_sym("check-symmetric-nonzeros",
             [=](auto& A) { A = std::decay_t<decltype(A)>(3, 4, sym_options, A.values, A.offsets); });
+  SplitCdsOptions split_options;
+  split_options.block_size = 2;
   using Split = Of<SplitCdsMatrix>;
   const auto spoil_split = [&](const char* row, auto change) {
-    add<SplitCdsMatrix>(causes, row, cds_options, change);
+    add<SplitCdsMatrix>(causes, row, split_options, change);
   };
   spoil_split("check-split-layout", [](Split& A) {
     const auto& leading = A.leading;

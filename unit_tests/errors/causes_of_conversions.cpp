@@ -159,15 +159,14 @@ void add_formats(Causes& causes) {
     refill(A, three_entries(3, 3, {0, 1, 2, 3}, {0, 2, 1}));
   });
   add("convert-cds-block", convert_with<DictCdsMatrix>([](auto& options) { options.block_size = 0; }));
-  add("convert-split-layout",
-      convert_with<SplitCdsMatrix>([](auto& options) { options.layout = CdsLayout::components; }));
-  const auto large = []() {
+  add("convert-cds-block", convert_with<SplitCdsMatrix>([](auto& options) { options.block_size = 0; }));
+  const auto beyond_float = []() {
     return crs_of_lists<Matrix>(3, 3, {0, 1, 2, 3}, {0, 1, 2}, std::vector<double>{1, 1e40, 1});
   };
-  add("convert-split-range", [=]() { convert<SplitCdsMatrix>(large()); });
+  add("convert-split-range", [=]() { convert<SplitCdsMatrix>(beyond_float()); });
   add("convert-split-range", [=]() {
     const auto A = convert<SplitCdsMatrix>(three_entries(3, 3, {0, 1, 2, 3}));
-    refill(A, large());
+    refill(A, beyond_float());
   });
   add("convert-max-blocks", convert_with<DictCdsMatrix>([](auto& options) { options.max_blocks = 65537; }));
   add("convert-distinct-blocks", convert_with<DictCdsMatrix>([](auto& options) { options.max_blocks = 1; }));

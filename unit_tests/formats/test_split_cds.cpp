@@ -14,7 +14,7 @@ using Doubles = std::vector<double>;
 
 SplitCds split_cds(const HostMatrix<double>& host, int block_size = 1) {
   return Filigree::convert<Filigree::SplitCdsMatrix>(device_crs(host),
-                                                     any_padding<Filigree::CdsOptions>(block_size));
+                                                     any_padding<Filigree::SplitCdsOptions>(block_size));
 }
 
 /// A diagonal matrix whose element i is values[i].
@@ -90,9 +90,9 @@ TEST(SplitCds, MultipliesLikeCdsOfDouble) {
   for (const int b : {1, 2, 3, 4, 5, 8, 9})
     for (const std::int64_t rows : {std::int64_t(6 * b), std::int64_t(6 * b + b / 2)}) {
       const auto crs = device_crs(block_banded<double>(rows, rows, b));
-      const auto options = any_padding<Filigree::CdsOptions>(b);
-      const auto split = Filigree::convert<Filigree::SplitCdsMatrix>(crs, options);
-      const auto full = Filigree::convert<Filigree::CdsMatrix>(crs, options);
+      const auto split =
+          Filigree::convert<Filigree::SplitCdsMatrix>(crs, any_padding<Filigree::SplitCdsOptions>(b));
+      const auto full = Filigree::convert<Filigree::CdsMatrix>(crs, any_padding<Filigree::CdsOptions>(b));
       for (const int columns : {1, 3}) {
         using Vectors = Kokkos::View<double**, Kokkos::LayoutLeft, Device>;
         const auto size = static_cast<std::size_t>(rows);
@@ -128,16 +128,6 @@ TEST(SplitCds, RefusesNumbersOutsideOfFloat) {
   auto duplicates = diagonal_matrix({1, 2, 3});
   duplicates.rows[1] = {{1, 3e38}, {1, 3e38}};
   EXPECT_TRUE(holds(message<std::range_error>([&]() { split_cds(duplicates); }), {"row 1 and column 1"}));
-}
-
-TEST(SplitCds, RefusesComponents) {
-  auto options = any_padding<Filigree::CdsOptions>(2);
-  options.layout = Filigree::CdsLayout::components;
-  EXPECT_TRUE(
-      holds(message<std::invalid_argument>([&]() {
-              Filigree::convert<Filigree::SplitCdsMatrix>(device_crs(diagonal_matrix({1, 2})), options);
-            }),
-            {"options.layout is CdsLayout::components", "CdsLayout::columns"}));
 }
 
 TEST(SplitCds, RefillChangesNothingIfItRefuses) {

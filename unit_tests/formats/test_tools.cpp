@@ -83,7 +83,8 @@ TYPED_TEST(Tools, SpmvOnlyLaunchesKernels) {
                                 products();
                                 EXPECT_EQ(recorder.events().allocations, Strings()) << name;
                                 EXPECT_EQ(recorder.events().fences, Strings()) << name;
-                                // Each product of 18 columns needs two launches. The product with alpha == 0 needs one.
+                                // Each product of 18 columns needs two launches. The product with alpha == 0
+                                // needs one.
                                 EXPECT_GE(recorder.events().kernels.size(), 9u) << name;
                               });
 }
@@ -114,6 +115,8 @@ TYPED_TEST(Tools, ConversionsFenceTheirInstanceAlone) {
 }
 
 TYPED_TEST(Tools, UncheckedRefillIsOneKernel) {
+  if (has_dictionary_v<TypeParam>)
+    GTEST_SKIP() << "It must make a new dictionary before it changes the old one.";
   const auto host = suited<TypeParam>(scattered<double>(20, 20, 4));
   const auto A = converted<TypeParam>(host);
   const auto crs = device_crs(host);

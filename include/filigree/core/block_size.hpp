@@ -5,10 +5,19 @@
 
 #include <type_traits>
 
+#include "filigree/core/error.hpp"
+
 namespace Filigree::Impl {
 
 /// The largest block size for which kernels are compiled.
 constexpr int largest_compiled_block_size = 8;
+
+/// Throws std::invalid_argument if the option block_size of a format of grids is below 1.
+inline void check_block_size(const char* function, int block_size) {
+  if (block_size < 1)
+    fail<std::invalid_argument>(function, ": options.block_size is ", block_size,
+                                "; it must be at least 1. It is the number of unknowns per cell.");
+}
 
 /// Calls visit with the block size as an integral constant if kernels are compiled for it, else with 0.
 /// Compiled kernels unroll their loops over a block and divide by a constant.

@@ -94,7 +94,8 @@ struct RefillOptions {
   /// also symmetric, DIA, blocked ELL, BSR) one byte per value while it runs.
   ///
   /// If false, refill() is one kernel without a fence, and a CRS matrix with another pattern leaves wrong
-  /// values. Use it in a loop that never changes the pattern.
+  /// values. Use it in a loop that never changes the pattern. (For DictCdsMatrix and SplitCdsMatrix, which
+  /// can refuse values, it is several kernels and fences.)
   bool check_pattern = true;
   /// If not null, refill() writes here how it has rounded the entries. It writes nothing if it throws.
   Rounding* rounding = nullptr;

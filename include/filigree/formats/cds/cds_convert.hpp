@@ -4,6 +4,7 @@
 #include "filigree/conversion/block_diagonals.hpp"
 #include "filigree/conversion/check_crs.hpp"
 #include "filigree/conversion/dense_copy.hpp"
+#include "filigree/core/block_size.hpp"
 #include "filigree/formats/cds/cds_layout.hpp"
 
 namespace Filigree::Impl {
@@ -57,9 +58,7 @@ Cds diagonals_of_crs(const ExecutionSpace& exec, const char* function, const cha
 
 /// Throws std::invalid_argument for options of CDS that are out of range.
 inline void check_cds_options(const char* function, const CdsOptions& options) {
-  if (options.block_size < 1)
-    fail<std::invalid_argument>(function, ": options.block_size is ", options.block_size,
-                                "; it must be at least 1. It is the number of unknowns per cell.");
+  check_block_size(function, options.block_size);
   if (options.layout != CdsLayout::columns && options.layout != CdsLayout::components)
     fail<std::invalid_argument>(function, ": options.layout is ", static_cast<int>(options.layout),
                                 "; it must be CdsLayout::columns or CdsLayout::components.");

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "filigree/core/allocate_view.hpp"
+#include "filigree/core/block_size.hpp"
 #include "filigree/core/convert_options.hpp"
 #include "filigree/core/matrix_base.hpp"
 
@@ -124,9 +125,7 @@ namespace Impl {
 
 /// Throws std::invalid_argument for options of DictCdsMatrix that are out of range.
 inline void check_dict_cds_options(const char* function, const DictCdsOptions& options) {
-  if (options.block_size < 1)
-    fail<std::invalid_argument>(function, ": options.block_size is ", options.block_size,
-                                "; it must be at least 1. It is the number of unknowns per cell.");
+  check_block_size(function, options.block_size);
   if (options.max_blocks < 1 || options.max_blocks > DictCdsOptions::most_blocks)
     fail<std::invalid_argument>(function, ": options.max_blocks is ", options.max_blocks,
                                 "; it must be 1 to ", static_cast<int>(DictCdsOptions::most_blocks), ".");

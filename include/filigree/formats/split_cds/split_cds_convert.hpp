@@ -60,19 +60,15 @@ Matrix allocate_split_cds(const ExecutionSpace& exec, const typename Matrix::lea
 /// convert<SplitCdsMatrix> of a checked CRS matrix. Fences exec. Takes the memory of find_diagonals() besides
 /// the result.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
-void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const CdsOptions& options,
+void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const SplitCdsOptions& options,
                       SplitCdsMatrix<S, O, D, M, Z>& result) {
   using Matrix = SplitCdsMatrix<S, O, D, M, Z>;
   using Leading = typename Matrix::leading_type;
   const char* const function = "Filigree::convert<SplitCdsMatrix>";
-  check_cds_options(function, options);
+  check_block_size(function, options.block_size);
   check_count<O>(function, options.block_size, "rows per block");
-  if (options.layout != CdsLayout::columns)
-    fail<std::invalid_argument>(function,
-                                ": options.layout is CdsLayout::components; it must be "
-                                "CdsLayout::columns.");
   const Leading leading = empty_diagonals_of_crs<Leading>(exec, function, Matrix::name(), crs, options,
-                                                          options.block_size, options.layout, sizeof(S));
+                                                          options.block_size, CdsLayout::columns, sizeof(S));
   result = allocate_split_cds<Matrix>(exec, leading);
   fill_split(exec, function, "convert", result, crs);
 }

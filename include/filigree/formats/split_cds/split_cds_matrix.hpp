@@ -5,6 +5,12 @@
 
 namespace Filigree {
 
+/// Options of a conversion to SplitCdsMatrix.
+struct SplitCdsOptions : ConvertOptions {
+  /// b, the number of rows and columns of a block, as in CdsOptions.
+  int block_size = 1;
+};
+
 /// Column Diagonal Storage of doubles that are split into two halves of 4 bytes. The leading halves alone are
 /// a CdsMatrix of float. Both together are the doubles exactly.
 ///
@@ -36,7 +42,7 @@ class SplitCdsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, 
 
  public:
   using typename base_type::device_type;
-  using options_type = CdsOptions;              ///< options of the conversion; the layout must be columns
+  using options_type = SplitCdsOptions;         ///< options of the conversion
   static constexpr bool keeps_entries = false;  ///< see MatrixTraits::keeps_entries
 
   /// The type of the leading halves.

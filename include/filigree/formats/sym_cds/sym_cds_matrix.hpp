@@ -2,6 +2,7 @@
 #pragma once
 
 #include "filigree/core/allocate_view.hpp"
+#include "filigree/core/block_size.hpp"
 #include "filigree/core/convert_options.hpp"
 #include "filigree/core/matrix_base.hpp"
 
@@ -44,12 +45,13 @@ struct MarchDiagonal {
   std::int64_t offset = 0;  ///< its offset in block rows
 };
 
-/// Column Diagonal Storage of a symmetric or Hermitian matrix: only the blocks on and above the main diagonal.
+/// Column Diagonal Storage of a symmetric or Hermitian matrix: only the blocks on and above the main
+/// diagonal.
 ///
-/// It suits symmetric matrices of structured grids with b unknowns per cell. It has about four sevenths of the
-/// values of a CdsMatrix for a 7-point stencil. A product multiplies each stored block twice: for its own
-/// block row, and transposed for the block row of its mirror image. It uses no atomics and gives the same bits
-/// on every run.
+/// It suits symmetric matrices of structured grids with b unknowns per cell. It has about four sevenths of
+/// the values of a CdsMatrix for a 7-point stencil. A product multiplies each stored block twice: for its own
+/// block row, and transposed for the block row of its mirror image. It uses no atomics and gives the same
+/// bits on every run.
 ///
 /// Storage, for a matrix of 2 x 2 blocks, with the layout CdsLayout::components (`.` is padding, value 0)
 ///
@@ -61,10 +63,11 @@ struct MarchDiagonal {
 ///                      column   0     1     1     0     1     0     1
 ///
 /// The main diagonal comes first, even if it has no entry. Element (i, j) of its blocks with i <= j is
-/// component j * (j + 1) / 2 + i. After its b * (b + 1) / 2 components, diagonal d of the k diagonals above it
-/// has b * b components: element (i, j) is component i * b + j. The component c of block row R is at position
-/// c * m + R of its diagonal, where m is the number of block rows. Altogether there are (b * (b + 1) / 2 +
-/// k * b * b) * m values. If b does not divide the rows, the rows that the last block lacks are padding.
+/// component j * (j + 1) / 2 + i. After its b * (b + 1) / 2 components, diagonal d of the k diagonals above
+/// it has b * b components: element (i, j) is component i * b + j. The component c of block row R is at
+/// position c * m + R of its diagonal, where m is the number of block rows. Altogether there are (b * (b + 1)
+/// / 2 + k * b * b) * m values. If b does not divide the rows, the rows that the last block lacks are
+/// padding.
 ///
 /// A stored zero cannot be told from padding, as in CdsMatrix. The conversion sums duplicates.
 ///
@@ -155,9 +158,7 @@ namespace Impl {
 
 /// Throws std::invalid_argument for options of SymCdsMatrix that are out of range.
 inline void check_sym_cds_options(const char* function, const SymCdsOptions& options) {
-  if (options.block_size < 1)
-    fail<std::invalid_argument>(function, ": options.block_size is ", options.block_size,
-                                "; it must be at least 1. It is the number of unknowns per cell.");
+  check_block_size(function, options.block_size);
   if (options.symmetry != Symmetry::hermitian && options.symmetry != Symmetry::symmetric)
     fail<std::invalid_argument>(function, ": options.symmetry is ", static_cast<int>(options.symmetry),
                                 "; it must be Symmetry::hermitian or Symmetry::symmetric.");
