@@ -122,6 +122,7 @@ std::string type_of(const std::exception& error) {
   return is(typeid(std::invalid_argument))         ? "std::invalid_argument"
          : is(typeid(std::length_error))           ? "std::length_error"
          : is(typeid(std::overflow_error))         ? "std::overflow_error"
+         : is(typeid(std::range_error))            ? "std::range_error"
          : is(typeid(std::runtime_error))          ? "std::runtime_error"
          : is(typeid(std::logic_error))            ? "std::logic_error"
          : is(typeid(Filigree::MatrixMarketError)) ? "Filigree::MatrixMarketError"
