@@ -77,8 +77,9 @@ class DictCdsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, S
   using typename base_type::values_type;
   /// The View type of the offsets of block diagonals.
   using offsets_type = Kokkos::View<Ordinal*, device_type, MemoryTraits>;
-  /// The View types of the numbers of blocks.
+  /// The View type of the numbers of blocks in one byte.
   using short_indices_type = Kokkos::View<std::uint8_t*, device_type, MemoryTraits>;
+  /// The View type of the numbers of blocks in two bytes.
   using indices_type = Kokkos::View<std::uint16_t*, device_type, MemoryTraits>;
 
   /// The name of the format in labels and tables.
