@@ -190,7 +190,8 @@ constexpr bool check_types_of_convert() {
 /// DictCdsOptions::max_blocks;
 /// 32 bits count up to 2^31 - 1024. It throws before the values and columns are allocated. BELL and BSR also
 /// throw it if some row is not sorted and some row has more than 2^30 entries. Throws std::overflow_error,
-/// with the row and column, if a finite value becomes infinite in another scalar type. Values that are too
+/// with the row and column, if a finite value becomes infinite in another scalar type, and std::range_error
+/// if SplitCdsMatrix cannot split a value. Values that are too
 /// small become 0; ConvertOptions::rounding tells how many, and the largest rounding. Throws std::logic_error
 /// if Kokkos is not initialized.
 template <template <class, class, class, class, class> class Format, class Scalar = void,

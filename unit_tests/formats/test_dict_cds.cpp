@@ -97,6 +97,34 @@ TEST(DictCds, StoresBlocksWithNanAndNegativeZeroOnce) {
   EXPECT_EQ(dict_cds(diagonal_matrix({0.0, -0.0, 1, 0.0}), 1).numBlocks(), 2);
 }
 
+TEST(DictCds, StoresComplexBlocksThatDifferInTheSignOfZeroOnce) {
+  using Complex = Kokkos::complex<double>;
+  HostMatrix<Complex> host(2, 2);
+  host.rows = {{{0, Complex(1, 0.0)}}, {{1, Complex(1, -0.0)}}};
+  const auto A =
+      Filigree::convert<Filigree::DictCdsMatrix>(device_crs(host), any_padding<Filigree::DictCdsOptions>());
+  EXPECT_EQ(A.numBlocks(), 1);
+}
+
+TEST(DictCds, RefillsUnmanagedViews) {
+  using Unmanaged =
+      Filigree::DictCdsMatrix<double, int, Device, Kokkos::MemoryTraits<Kokkos::Unmanaged>, int>;
+  const DictCds A = dict_cds(diagonal_matrix({1, 2, 3}), 1);
+  const Unmanaged view(3, 3, 3, 1, A.values, A.short_indices, A.indices, A.offsets);
+  const auto host = diagonal_matrix({4, 5, 4});
+  Filigree::refill(view, device_crs(host));
+  EXPECT_EQ(host_matrix(Filigree::to_crs(A)), host);
+}
+
+TEST(DictCdsGrid, RefusesMoreEntriesThanSizeTypeCanCount) {
+  Filigree::Boundaries wrap;
+  for (auto& boundary : wrap)
+    boundary = Filigree::Boundary::wrap();
+  const Filigree::StencilProblem<> problem({64, 64, 64}, Filigree::Stencil::seven_point(), 128, wrap);
+  EXPECT_TRUE(holds(message<std::length_error>([&]() { problem.dict_cds<DictCds>(); }),
+                    {"StencilProblem::dict_cds", "32-bit size_type"}));
+}
+
 /// The inverse of multiplication by an odd number, modulo 2^64, by Newton's method.
 std::uint64_t inverse(std::uint64_t odd) {
   std::uint64_t result = odd;

@@ -117,7 +117,7 @@ TEST(SplitCds, MultipliesLikeCdsOfDouble) {
 }
 
 TEST(SplitCds, RefusesNumbersOutsideOfFloat) {
-  for (const double bad : {1e39, -1e300, 1e-60, -1e-310, 3.4028235678e38}) {
+  for (const double bad : {1e39, -1e300, 1e-60, -1e-310, 1e-320, 3.4028235678e38}) {
     auto host = diagonal_matrix({1, 2, 3, 4, 5, 6});
     host.rows[4].insert(host.rows[4].begin(), {2, bad});
     EXPECT_TRUE(holds(message<std::range_error>([&]() { split_cds(host, 3); }),
@@ -128,6 +128,19 @@ TEST(SplitCds, RefusesNumbersOutsideOfFloat) {
   auto duplicates = diagonal_matrix({1, 2, 3});
   duplicates.rows[1] = {{1, 3e38}, {1, 3e38}};
   EXPECT_TRUE(holds(message<std::range_error>([&]() { split_cds(duplicates); }), {"row 1 and column 1"}));
+  // Also if the row is not sorted, and if the sum could be split.
+  duplicates.rows[1] = {{1, 1e-50}, {1, 1.0}, {0, 5.0}};
+  EXPECT_TRUE(holds(message<std::range_error>([&]() { split_cds(duplicates); }), {"row 1 and column 1"}));
+}
+
+TEST(SplitCds, RefillsUnmanagedViews) {
+  using Unmanaged =
+      Filigree::SplitCdsMatrix<double, int, Device, Kokkos::MemoryTraits<Kokkos::Unmanaged>, int>;
+  const SplitCds A = split_cds(diagonal_matrix({1, 2, 3}));
+  const typename Unmanaged::leading_type leading(3, 3, 3, 1, A.leading.values, A.leading.offsets);
+  const auto host = diagonal_matrix({0.1, 0.2, 0.3});
+  Filigree::refill(Unmanaged(leading, A.trailing), device_crs(host));
+  EXPECT_EQ(host_matrix(Filigree::to_crs(A)), host);
 }
 
 TEST(SplitCds, RefillChangesNothingIfItRefuses) {

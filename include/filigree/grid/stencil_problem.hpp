@@ -120,8 +120,8 @@ class StencilProblem {
   }
 
   /// The matrix as a DictCdsMatrix of block size dof, without an intermediate CRS matrix. Fences exec. It
-  /// calls the coefficients twice for each block, which must have the same value both times. Takes 8 bytes
-  /// per block of the block diagonals besides the result.
+  /// calls the coefficients twice for each block, and once more for each distinct block. They must be the
+  /// same each time. Takes 8 bytes per block of the block diagonals besides the result.
   /// @param options as in convert<DictCdsMatrix>, without block_size, which is dof()
   /// @throws std::length_error if there are more than options.max_blocks distinct blocks, or as cds()
   /// @throws std::runtime_error if the coefficients change
@@ -135,7 +135,10 @@ class StencilProblem {
     Impl::check_dict_cds_options(function, options);
     const auto diagonals = static_cast<std::int64_t>(m_pattern.all.offsets.size());
     check_size<typename DictCds::ordinal_type, typename DictCds::size_type, typename DictCds::value_type>(
-        "dict_cds", static_cast<double>(diagonals) * static_cast<double>(numRows() / dof()), diagonals);
+        "dict_cds",
+        std::max(static_cast<double>(nnz()),
+                 static_cast<double>(diagonals) * static_cast<double>(numRows() / dof())),
+        diagonals);
     return Impl::assemble_dict_cds<DictCds>(exec, function, Work(exec, m_pattern, m_coefficients), numRows(),
                                             m_pattern.all, options);
   }

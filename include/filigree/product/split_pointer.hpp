@@ -27,6 +27,7 @@ constexpr int cannot_be_split = std::numeric_limits<int>::min();
 KOKKOS_INLINE_FUNCTION int trailing_half(double value) {
   const double leading = static_cast<float>(value);
   if (value != value) return 0;
+  if (leading == 0 && value != 0) return cannot_be_split;
   const std::int64_t difference = bits_of_double(value) - bits_of_double(leading);
   const bool fits = difference > cannot_be_split && difference <= std::numeric_limits<int>::max();
   return fits ? static_cast<int>(difference) : cannot_be_split;
@@ -89,7 +90,8 @@ struct SplitTarget {
       trailing = trailing_half(value);
     }
     KOKKOS_FORCEINLINE_FUNCTION void operator+=(double value) const {
-      *this = joined_halves(leading, trailing) + value;
+      // A sum of duplicates stays refused once a part of it cannot be split.
+      if (trailing != cannot_be_split) *this = joined_halves(leading, trailing) + value;
     }
   };
   KOKKOS_FORCEINLINE_FUNCTION Reference operator[](std::int64_t i) const { return {leading[i], trailing[i]}; }

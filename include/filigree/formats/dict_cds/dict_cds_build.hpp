@@ -30,11 +30,12 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint64_t spread_bits(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-/// The bits of a real number as a double, the same for all NaN.
+/// The bits of a real number as a double, the same for all NaN and for both zeros.
 template <class Real>
 KOKKOS_FORCEINLINE_FUNCTION std::uint64_t bits_of(const Real& value) {
   const double wide = static_cast<double>(static_cast<sum_t<Real>>(value));
   if (wide != wide) return 1;
+  if (wide == 0) return 0;  // also for -0.0
   std::uint64_t bits = 0;
   std::memcpy(&bits, &wide, sizeof(bits));
   return bits;
@@ -298,10 +299,13 @@ BlockDictionary<Matrix> build_dictionary(const ExecutionSpace& exec, const char*
         indices = allocate_view<std::decay_t<decltype(indices)>>(exec, name, format, places);
       bad_place = write_dictionary(exec, format, source, keys, distinct, result.values, indices);
     };
-    if (is_wide || count > DictCdsOptions::most_short_blocks)
+    if (is_wide || count > DictCdsOptions::most_short_blocks) {
+      result.short_indices = {};  // the seed before may have found another number of blocks
       write(result.indices, "indices");
-    else
+    } else {
+      result.indices = {};
       write(result.short_indices, "short_indices");
+    }
     if (bad_place == none_found) return result;
   }
   fail<std::runtime_error>(

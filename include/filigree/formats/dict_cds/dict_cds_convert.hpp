@@ -169,7 +169,8 @@ std::int64_t first_different_row(const ExecutionSpace& exec, const DictCdsMatrix
 /// blocks. Takes the memory of build_dictionary() and of another matrix. Fences exec.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Crs>
 void refill_from_crs(const ExecutionSpace& exec, const DictCdsMatrix<S, O, D, M, Z>& A, const Crs& crs) {
-  using Matrix = DictCdsMatrix<S, O, D, M, Z>;
+  // Not of type A, whose Views may be unmanaged.
+  using Matrix = DictCdsMatrix<S, O, D, void, Z>;
   const char* const function = "Filigree::refill";
   const auto source = blocks_for(exec, crs, A);
   const auto dictionary = build_dictionary<Matrix>(

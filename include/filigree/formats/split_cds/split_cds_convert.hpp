@@ -84,7 +84,8 @@ std::int64_t first_different_row(const ExecutionSpace& exec, const SplitCdsMatri
 /// the memory of another matrix. Fences exec.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Crs>
 void refill_from_crs(const ExecutionSpace& exec, const SplitCdsMatrix<S, O, D, M, Z>& A, const Crs& crs) {
-  using Matrix = SplitCdsMatrix<S, O, D, M, Z>;
+  // Not of type A, whose Views may be unmanaged.
+  using Matrix = SplitCdsMatrix<S, O, D, void, Z>;
   using Leading = typename Matrix::leading_type;
   const auto count = static_cast<std::int64_t>(A.trailing.extent(0));
   const auto values =
