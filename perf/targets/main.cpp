@@ -166,8 +166,7 @@ void all_blocks(Report& report, const Options&, double bandwidth) {
   blocks<float>(report, "float", bandwidth);
 }
 
-// ---- symmetric storage and narrow values
-// --------------------------------------------------------------------
+// ---- symmetric storage and narrow values -----------------------------------------------------------------
 
 /// Whether a candidate is a variant of CDS with values of double.
 bool is_full_cds(const Measured& one) {
@@ -202,8 +201,7 @@ void symmetric(Report& report, const Options&, double bandwidth) {
   }
 }
 
-// ---- dictionary of blocks
-// -----------------------------------------------------------------------------------
+// ---- dictionary of blocks --------------------------------------------------------------------------------
 
 /// Coefficients of a grid with several materials, which fill cubes of 8 x 8 x 8 cells. Each material has one
 /// block for each stencil point.
@@ -240,8 +238,7 @@ void repeated(Report& report, const Options&, double bandwidth) {
     }
 }
 
-// ---- split values
-// -------------------------------------------------------------------------------------------
+// ---- split values ----------------------------------------------------------------------------------------
 
 /// The two products of split CDS, compared with CDS of float and of double. All four are timed in turns.
 void split(Report& report, const Options&, double) {

@@ -94,10 +94,9 @@ class StencilProblem {
   /// The matrix as a SymCdsMatrix of block size dof, without an intermediate CRS matrix. Fences exec. It
   /// calls the coefficients once, or twice with options.check_symmetry.
   /// @param options as in convert<SymCdsMatrix>, without block_size, which is dof()
-  /// @throws std::invalid_argument if the stencil lacks the point (-x, -y, -z) of one of its points (x, y,
-  /// z),
-  ///         or if the coefficients are not symmetric (see SymCdsOptions::check_symmetry); the text names the
-  ///         first pair of values that differ
+  /// @throws std::invalid_argument if the stencil has a point (x, y, z) but not (-x, -y, -z), or if the
+  ///         coefficients are not symmetric (see SymCdsOptions::check_symmetry); the text names the first
+  ///         pair of values that differ
   /// @throws std::length_error as cds()
   template <class SymCds, class ExecutionSpace = typename SymCds::execution_space>
   SymCds sym_cds(const ExecutionSpace& exec = ExecutionSpace(), SymCdsOptions options = {}) const {

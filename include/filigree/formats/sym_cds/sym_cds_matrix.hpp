@@ -65,9 +65,9 @@ struct MarchDiagonal {
 /// The main diagonal comes first, even if it has no entry. Element (i, j) of its blocks with i <= j is
 /// component j * (j + 1) / 2 + i. After its b * (b + 1) / 2 components, diagonal d of the k diagonals above
 /// it has b * b components: element (i, j) is component i * b + j. The component c of block row R is at
-/// position c * m + R of its diagonal, where m is the number of block rows. Altogether there are (b * (b + 1)
-/// / 2 + k * b * b) * m values. If b does not divide the rows, the rows that the last block lacks are
-/// padding.
+/// position c * m + R of its diagonal, where m is the number of block rows. There are
+/// (b * (b + 1) / 2 + k * b * b) * m values. If b does not divide the rows, the rows that the last block lacks
+/// are padding.
 ///
 /// A stored zero cannot be told from padding, as in CdsMatrix. The conversion sums duplicates.
 ///
