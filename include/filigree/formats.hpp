@@ -66,7 +66,7 @@ struct Format {
 template <class... Formats>
 struct FormatList {};
 
-/// The formats of any matrices.
+/// The formats of matrices that have no special property.
 using GeneralFormats = FormatList<Format<CrsMatrix>,
 #if FILIGREE_HAS_BSR
                                   Format<BsrMatrix>,
@@ -81,17 +81,16 @@ using SymmetricFormats = FormatList<Format<SymCdsMatrix>>;
 /// The formats of matrices in which blocks repeat.
 using DictionaryFormats = FormatList<Format<DictCdsMatrix>>;
 
-/// The formats of doubles that are stored as two halves. They have no other scalar type, so they are not in
-/// AllFormats.
+/// The formats of doubles that are stored as two halves.
 using SplitFormats = FormatList<Format<SplitCdsMatrix>>;
 
 namespace Impl {
 template <class... First, class... Second, class... Third>
 FormatList<First..., Second..., Third...> joined(FormatList<First...>, FormatList<Second...>,
-                                                 FormatList<Third...>);
+                                                 FormatList<Third...> = FormatList<>());
 }  // namespace Impl
 
-/// All formats. spmv, to_crs, refill and check take each of them.
+/// All formats that can have any scalar type. SplitFormats have double only.
 using AllFormats = decltype(Impl::joined(GeneralFormats(), SymmetricFormats(), DictionaryFormats()));
 
 /// Calls visit(Format<...>{}) for each format of a list, in its order.

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <cstring>
 #include <limits>
 
 #include "filigree/convert.hpp"
+#include "filigree/core/double_bits.hpp"
 #include "filigree/spmv.hpp"
 
 namespace Filigree {
@@ -55,9 +55,7 @@ namespace Impl {
 /// A subnormal number counts as one of -1023.
 constexpr int no_exponent = -32768;
 KOKKOS_FORCEINLINE_FUNCTION int exponent_of(double value) {
-  std::uint64_t bits;
-  memcpy(&bits, &value, sizeof(bits));
-  const int biased = static_cast<int>(bits >> 52 & 0x7ff);
+  const int biased = static_cast<int>(bits_of_double(value) >> 52 & 0x7ff);
   return value == 0 || biased == 0x7ff ? no_exponent : biased - 1023;
 }
 

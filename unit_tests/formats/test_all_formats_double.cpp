@@ -3,6 +3,4 @@
 
 namespace FiligreeTest {
 INSTANTIATE_TYPED_TEST_SUITE_P(Double, AllFormats, AllCases<double>, CaseName);
-using SplitCases = typename CasesOf<Filigree::SplitFormats, double>::both_layouts;
-INSTANTIATE_TYPED_TEST_SUITE_P(SplitDouble, AllFormats, SplitCases, CaseName);
 }  // namespace FiligreeTest

@@ -63,9 +63,9 @@ template <class Narrow, class... Cases>
 struct NarrowCasesOf<Narrow, testing::Types<Cases...>> {
   using type = testing::Types<NarrowCase<Cases, Narrow>...>;
 };
-/// All formats.
+/// All formats that can have other scalar types than double.
 template <class Narrow>
-using all_cases_t = typename NarrowCasesOf<Narrow, AllFormatsOf<double>>::type;
+using all_cases_t = typename NarrowCasesOf<Narrow, CasesOf<Filigree::AllFormats, double>::one_layout>::type;
 /// One format for each way to load values, because each type and format takes long to compile.
 template <class Narrow>
 using some_cases_t =

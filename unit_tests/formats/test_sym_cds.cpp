@@ -258,6 +258,24 @@ TEST(SymCds, AcceptsDifferencesUpToTheTolerance) {
   EXPECT_EQ(host_matrix(Filigree::to_crs(sym_cds(host, options))).rows[1][0].value, 8.0);
 }
 
+TEST(SymCds, ComparesInfinityAndNaN) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  HostMatrix<double> host(2, 2);
+  auto options = sym_options(1);
+  for (const double tolerance : {0.0, 0.5}) {
+    options.symmetry_tolerance = tolerance;
+    host.rows = {{{0, nan}, {1, nan}}, {{0, nan}, {1, inf}}};
+    EXPECT_EQ(refusal(host, options), "nothing");
+    host.rows = {{{0, 1.0}, {1, -inf}}, {{0, -inf}, {1, 1.0}}};
+    EXPECT_EQ(refusal(host, options), "nothing");
+    host.rows = {{{0, 1.0}, {1, inf}}, {{0, 2.0}, {1, 1.0}}};
+    EXPECT_TRUE(holds(refusal(host, options), {"row 0 and column 1 is inf", "row 1 and column 0 is 2"}));
+    host.rows = {{{0, 1.0}, {1, 2.0}}, {{0, nan}, {1, 1.0}}};
+    EXPECT_TRUE(holds(refusal(host, options), {"row 0 and column 1 is 2", "row 1 and column 0 is nan"}));
+  }
+}
+
 TEST(SymCds, RefusesHermitianMatricesThatAreNot) {
   HostMatrix<Complex> host(2, 2);
   host.rows = {{{0, Complex(1, 0)}, {1, Complex(2, 3)}}, {{0, Complex(2, 3)}, {1, Complex(1, 0)}}};

@@ -115,8 +115,8 @@ TYPED_TEST(Tools, ConversionsFenceTheirInstanceAlone) {
 }
 
 TYPED_TEST(Tools, UncheckedRefillIsOneKernel) {
-  if (has_dictionary_v<TypeParam>)
-    GTEST_SKIP() << "It must make a new dictionary before it changes the old one.";
+  if (has_dictionary_v<TypeParam> || has_halves_v<typename TypeParam::Matrix>)
+    GTEST_SKIP() << "It may refuse the new values, so it writes other Views first.";
   const auto host = suited<TypeParam>(scattered<double>(20, 20, 4));
   const auto A = converted<TypeParam>(host);
   const auto crs = device_crs(host);

@@ -18,7 +18,7 @@ TYPED_TEST_SUITE(WideTypes, WideCases, CaseName);
 
 TYPED_TEST(WideTypes, ConvertMultiplyRefillAndReturn) {
   const auto host = suited<TypeParam>(scattered<double>(37, 29, 7));
-  const auto new_host = suited<TypeParam>(with_new_values(host, 3));
+  const auto new_host = suited_new_values<TypeParam>(host, 3);
   for_each_variant<TypeParam>(host, 1, [&](const std::string& name, const auto& A) {
     SCOPED_TRACE(name);
     for (const Mode mode : all_modes)
@@ -34,7 +34,8 @@ TYPED_TEST(WideTypes, ConvertMultiplyRefillAndReturn) {
 template <class Case>
 class ShortOrdinals : public testing::Test {};
 
-using ShortCases = CasesOf<Filigree::GeneralFormats, double, short, int>::one_layout;
+/// A symmetric format has fewer diagonals than rows, so that its ordinals can always count them.
+using ShortCases = UnsymmetricFormatsOf<short, int>;
 TYPED_TEST_SUITE(ShortOrdinals, ShortCases, CaseName);
 
 constexpr std::int64_t most_of_short = 32767;
@@ -80,7 +81,7 @@ std::int64_t count_diagonals(const HostMatrix<double>& host) {
 template <class Options>
 std::int64_t largest_count(const std::string& format, const Options& options, std::int64_t longest,
                            std::int64_t diagonals) {
-  if (format == "dia" || format == "cds") return diagonals;
+  if (format == "dia" || format.find("cds") != std::string::npos) return diagonals;
   if constexpr (std::is_same_v<Options, Filigree::EllOptions> ||
                 std::is_same_v<Options, Filigree::SellOptions>)
     return Filigree::Impl::round_up(longest, options.lanes_per_row);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Support for typed tests over Filigree::GeneralFormats: lists of types, conversions with test options, and
+// Support for typed tests over all formats: lists of types, conversions with test options, and
 // the properties in which formats differ.
 #pragma once
 
@@ -65,14 +65,25 @@ struct CasesOf<Filigree::FormatList<Formats...>, Scalar, Ordinal, SizeType> {
   using one_layout = testing::Types<FormatCase<Formats, Scalar, Kokkos::LayoutLeft, Ordinal, SizeType>...>;
 };
 
+/// The formats that can have a scalar type.
+template <class Scalar>
+using FormatsWith =
+    std::conditional_t<std::is_same_v<Scalar, double>,
+                       decltype(Filigree::Impl::joined(Filigree::AllFormats(), Filigree::SplitFormats())),
+                       Filigree::AllFormats>;
+
 /// All formats with a scalar type. AllCases has x and y of both layouts, AllFormatsOf only of LayoutLeft.
 template <class Scalar>
-using AllCases = typename CasesOf<Filigree::AllFormats, Scalar>::both_layouts;
+using AllCases = typename CasesOf<FormatsWith<Scalar>, Scalar>::both_layouts;
 template <class Scalar, class Ordinal = int, class SizeType = int>
-using AllFormatsOf = typename CasesOf<Filigree::AllFormats, Scalar, Ordinal, SizeType>::one_layout;
-/// The formats of matrices that need not be symmetric.
-template <class Scalar>
-using GeneralFormatsOf = typename CasesOf<Filigree::GeneralFormats, Scalar>::one_layout;
+using AllFormatsOf = typename CasesOf<FormatsWith<Scalar>, Scalar, Ordinal, SizeType>::one_layout;
+
+/// The formats of double whose matrices need not be symmetric, with other integers.
+template <class Ordinal = int, class SizeType = int>
+using UnsymmetricFormatsOf = typename CasesOf<decltype(Filigree::Impl::joined(Filigree::GeneralFormats(),
+                                                                              Filigree::DictionaryFormats(),
+                                                                              Filigree::SplitFormats())),
+                                              double, Ordinal, SizeType>::one_layout;
 
 /// Names typed tests after their format and layout.
 struct CaseName {
@@ -92,6 +103,12 @@ template <class Matrix, class = void>
 constexpr bool has_ell_part_v = false;
 template <class Matrix>
 constexpr bool has_ell_part_v<Matrix, std::void_t<decltype(Matrix::ell)>> = true;
+
+/// Whether the values are stored as two halves.
+template <class Matrix, class = void>
+constexpr bool has_halves_v = false;
+template <class Matrix>
+constexpr bool has_halves_v<Matrix, std::void_t<decltype(Matrix::leading)>> = true;
 
 /// Whether a format wraps a CRS matrix.
 template <class Matrix, class = void>
@@ -197,6 +214,18 @@ HostMatrix<Scalar> suited(const HostMatrix<Scalar>& host) {
   return is_symmetric_v<Case> ? mirrored(host, true) : host;
 }
 
+/// The matrix with other values that the format can hold and refill() accepts. For a dictionary, values that
+/// were equal stay equal.
+template <class Case, class Scalar>
+HostMatrix<Scalar> suited_new_values(const HostMatrix<Scalar>& host, unsigned seed) {
+  if (!has_dictionary_v<Case>) return suited<Case>(with_new_values(host, seed));
+  HostMatrix<Scalar> result = host;
+  for (auto& row : result.rows)
+    for (auto& entry : row)
+      entry.value *= Scalar(static_cast<float>(seed));
+  return result;
+}
+
 /// A host matrix in the format, with default options apart from the block size and any amount of padding.
 template <class Case>
 typename Case::Matrix converted(const HostMatrix<typename Case::Scalar>& host, int block_size = 1) {
@@ -204,13 +233,16 @@ typename Case::Matrix converted(const HostMatrix<typename Case::Scalar>& host, i
                             any_padding<typename Case::Options>(block_size));
 }
 
-/// The View of values of a matrix. For a hybrid that of its ELL part, for a wrapped CRS matrix that of this.
+/// The View of values of a matrix. For a hybrid that of its ELL part, for a wrapped CRS matrix that of this, for
+/// split values that of their leading halves.
 template <class Matrix>
 auto values_of(const Matrix& A) {
   if constexpr (has_ell_part_v<Matrix>)
     return A.ell.values;
   else if constexpr (has_crs_v<Matrix>)
     return A.crs.values;
+  else if constexpr (has_halves_v<Matrix>)
+    return A.leading.values;
   else
     return A.values;
 }
@@ -242,7 +274,7 @@ constexpr bool keeps_entries_v = Case::Traits::keeps_entries;
 template <class Case>
 bool pads_all_rows() {
   const std::string name = Case::Traits::name();
-  return name == "ell" || name == "dia" || name == "cds" || name == "bell";
+  return name == "ell" || name == "dia" || name == "bell" || name.find("cds") != std::string::npos;
 }
 
 /// Whether the format is a class of Kokkos Kernels. Filigree::spmv passes these to KokkosSparse::spmv.

@@ -65,8 +65,7 @@ struct BlockDiagonalKernels {
   }
 };
 
-/// The block diagonals of a CRS matrix that have an entry. A caller sets kernels.offsets and runs List over
-/// the candidates to get their offsets.
+/// The block diagonals of a CRS matrix that have an entry. list_offsets() gives their offsets.
 template <class Crs>
 struct FoundDiagonals {
   using kernels_type = BlockDiagonalKernels<crs_views_t<Crs>, typename Crs::non_const_ordinal_type>;
@@ -114,6 +113,18 @@ FoundDiagonals<Crs> find_diagonals(const ExecutionSpace& exec, const char* forma
                           found.count);
   exec.fence();
   return found;
+}
+
+/// Writes the offsets of the found diagonals in ascending order; there is one element for each. `found` must
+/// live until the kernel has run.
+template <class ExecutionSpace, class Crs, class Offsets>
+void list_offsets(const ExecutionSpace& exec, const char* format, const FoundDiagonals<Crs>& found,
+                  const Offsets& offsets) {
+  if (found.count == 0) return;
+  auto kernels = found.kernels;
+  kernels.offsets = offsets.data();
+  Kokkos::parallel_scan(label("list_diagonals", format),
+                        row_range<typename decltype(kernels)::List>(exec, found.candidates), kernels);
 }
 
 }  // namespace Filigree::Impl

@@ -24,6 +24,17 @@ Result copy_view(const ExecutionSpace& exec, const char* what, const char* forma
   return copy;
 }
 
+/// Copies numbers from the host to a View with as many elements. Fences exec.
+template <class ExecutionSpace, class Numbers, class View>
+void copy_numbers(const ExecutionSpace& exec, const Numbers& numbers, const View& view) {
+  const auto mirror = Kokkos::create_mirror_view(view);
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    mirror(i) = static_cast<typename View::value_type>(numbers[i]);
+  Kokkos::deep_copy(exec, view, mirror);
+  // The copy must end before the mirror View is destroyed.
+  exec.fence();
+}
+
 /// allocate_view() whose first element has an address that is a multiple of 256 bytes, if sizeof of an element
 /// divides 256. A View of Kokkos begins 128 bytes after such an address (see docs/performance.md,
 /// "CDS: alignment of values"). It takes 256 bytes more.

@@ -83,16 +83,31 @@ KOKKOS_FORCEINLINE_FUNCTION real_t<T> magnitude(const T& value) {
     return value < T(0) ? -value : value;
 }
 
+/// Whether two values are equal. Two NaN are.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION bool are_equal(const T& a, const T& b) {
+  if constexpr (is_complex_v<T>)
+    return are_equal(a.real(), b.real()) && are_equal(a.imag(), b.imag());
+  else
+    return a == b || (a != a && b != b);
+}
+
 /// Whether `a` is the mirror image of `b` in a symmetric matrix, or in a Hermitian one, up to a difference of
-/// `tolerance` relative to the larger absolute value. False if one of them is NaN.
+/// `tolerance` relative to the larger absolute value. Two NaN are equal. An infinite difference is above any
+/// tolerance.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION bool are_mirror_images(const T& a, const T& b, bool is_hermitian,
                                                    double tolerance) {
   const T image = is_hermitian ? conjugate_if<true>(b) : b;
-  if (a == image) return true;
-  const real_t<T> size_a = magnitude(a);
-  const real_t<T> size_b = magnitude(b);
-  return magnitude(a - image) <= static_cast<real_t<T>>(tolerance) * (size_a > size_b ? size_a : size_b);
+  if (are_equal(a, image)) return true;
+  const auto size_of = [](const T& value) {
+    return static_cast<double>(static_cast<sum_t<T>>(magnitude(value)));
+  };
+  const double size_a = size_of(a);
+  const double size_b = size_of(b);
+  const double difference = size_of(a - image);
+  return difference <= RealTraits<double>::largest &&
+         difference <= tolerance * (size_a > size_b ? size_a : size_b);
 }
 
 /// Casts a value to another scalar type. A cast from complex to real does not compile.

@@ -134,14 +134,11 @@ Cds assemble_cds(const ExecutionSpace& exec, const Work& work, std::int64_t rows
   const auto nnz = static_cast<typename Cds::size_type>(blocks.blocks * work.dof * work.dof);
   Cds result = allocate_cds<Cds>(exec, Cds::name(), static_cast<ordinal_type>(rows),
                                  static_cast<ordinal_type>(rows), nnz, work.dof, diagonals, layout);
-  auto host_offsets = Kokkos::create_mirror_view(result.offsets);
-  for (std::int64_t d = 0; d < diagonals; ++d)
-    host_offsets(d) = static_cast<ordinal_type>(blocks.offsets[static_cast<std::size_t>(d)]);
-  Kokkos::deep_copy(exec, result.offsets, host_offsets);
+  copy_numbers(exec, blocks.offsets, result.offsets);
   Kokkos::deep_copy(exec, result.values, typename Cds::value_type(0));
   Kokkos::parallel_for("Filigree::fill_cds[grid]", row_range<void>(exec, rows),
                        FillCds<Work, Elements>{work, Elements(result)});
-  // The copy and the kernel must end before the mirror View and the View of stencil points are destroyed.
+  // The kernel must end before the View of stencil points is destroyed.
   exec.fence();
   return result;
 }
@@ -195,15 +192,12 @@ DictCds assemble_dict_cds(const ExecutionSpace& exec, const char* function, cons
   const auto diagonals = static_cast<std::int64_t>(blocks.offsets.size());
   const auto offsets =
       allocate_view<typename DictCds::offsets_type>(exec, "offsets", DictCds::name(), diagonals);
-  const auto host_offsets = Kokkos::create_mirror_view(offsets);
-  for (std::size_t d = 0; d < blocks.offsets.size(); ++d)
-    host_offsets(d) = static_cast<ordinal_type>(blocks.offsets[d]);
-  Kokkos::deep_copy(exec, offsets, host_offsets);
+  copy_numbers(exec, blocks.offsets, offsets);
   const GridBlocks<Work> source{work, offsets.data(), rows / work.dof, diagonals, work.dof};
   const auto dictionary =
       build_dictionary<DictCds>(exec, function, source, options.max_blocks, false,
                                 [&](std::int64_t count) { check_distinct_blocks(function, count, options); });
-  // build_dictionary has fenced exec, so the mirror View and the View of stencil points may be destroyed.
+  // build_dictionary has fenced exec, so the View of stencil points may be destroyed.
   return DictCds(static_cast<ordinal_type>(rows), static_cast<ordinal_type>(rows),
                  static_cast<typename DictCds::size_type>(blocks.blocks * work.dof * work.dof),
                  options.block_size, dictionary.values, dictionary.short_indices, dictionary.indices,

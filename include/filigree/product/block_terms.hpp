@@ -2,14 +2,20 @@
 //
 // Products with dense block diagonals that are stored by components: for each element of the blocks of a
 // diagonal, the values of all block rows. CdsMatrix with CdsLayout::components and SymCdsMatrix use them.
+// DictCdsMatrix uses the kernel for GPUs.
 //
 // Such a format describes its product by a small struct of raw pointers, which the kernels call Terms:
 //
 //   Scalar, Ordinal
 //   count()                    the number of block diagonals to add. The diagonals below the main one of a
 //                              symmetric matrix count too
-//   term(k)                    the k-th of them, by ascending block of x
+//   term(k)                    the k-th of them, by ascending block of x. It has a `shift` and a `place`:
+//                              block row R multiplies block R + shift of x
+//   block(term, R)             a pointer to component 0 of the block of block row R. The next component is
+//                              `stride` positions after it. If blocks are stored by components, the block of
+//                              block row R + 1 is one position after it
 //   value(place, i, j, value)  the value of element (i, j), from the stored value
+//   row_of_item(item, R, i)    sets block row and row in the block of an item. There is an item for each row
 //   block_size, stride         rows of a block; positions from one component to the next
 //   y_blocks, x_blocks         blocks of y and x
 //   y_rows, x_rows             rows of y and x. The last block may have more rows than that
@@ -38,21 +44,22 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr bool is_mirror_image(BlockPlace place, int
   return place == BlockPlace::mirrored || (place == BlockPlace::packed && i > j);
 }
 
-/// One block diagonal of a product. Block row R multiplies block R + shift of x.
-template <class Scalar>
+/// One block diagonal of a product. `First` points to what the diagonal has for its first stored block: the
+/// value of component 0, or the number of a distinct block.
+template <class First>
 struct BlockTerm {
-  const Scalar* values;  ///< component 0 of block row 0
+  const First* first;
   std::int64_t shift;
   BlockPlace place;
 
-  /// The first of the values of element (i, j), so that the block of block row R has it at position R.
-  KOKKOS_FORCEINLINE_FUNCTION const Scalar* element(int i, int j, int b, std::int64_t stride) const {
-    return values + block_component(place, i, j, b) * stride +
-           (place == BlockPlace::mirrored ? shift : std::int64_t(0));
+  /// What the diagonal has for the block that a block row multiplies.
+  KOKKOS_FORCEINLINE_FUNCTION const First* stored(std::int64_t block_row) const {
+    return first + (place == BlockPlace::mirrored ? block_row + shift : block_row);
   }
 };
 
-/// What all Terms have in common.
+/// What all Terms have in common. The members that are functions are for blocks that are stored by
+/// components.
 template <class Scalar_, class Ordinal_>
 struct BlockTerms {
   using Scalar = Scalar_;
@@ -80,6 +87,16 @@ struct BlockTerms {
         y_blocks((y_rows + block_size - 1) / block_size),
         x_blocks((x_rows + block_size - 1) / block_size),
         stride(transpose ? x_blocks : y_blocks) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION const Scalar* block(const BlockTerm<Scalar>& term,
+                                                  std::int64_t block_row) const {
+    return term.stored(block_row);
+  }
+  /// Neighbouring items are the same row of neighbouring blocks, whose values are neighbours.
+  KOKKOS_FORCEINLINE_FUNCTION void row_of_item(std::int64_t item, std::int64_t& block_row, int& i) const {
+    i = static_cast<int>(item / y_blocks);
+    block_row = item - i * y_blocks;
+  }
 };
 
 /// The product on a host: one thread per team. It multiplies row i of the blocks of a tile of block rows,
@@ -132,7 +149,8 @@ struct BlockTermsHostSpmv {
       const std::int64_t begin = first > -term.shift ? first : -term.shift;
       const std::int64_t end = first + count < x_blocks - term.shift ? first + count : x_blocks - term.shift;
       if (begin >= end) continue;
-      const scalar_type* const value = term.element(i, j, b, terms.stride) + begin;
+      const scalar_type* const value =
+          terms.block(term, begin) + block_component(term.place, i, j, b) * terms.stride;
       const std::int64_t x_row = (begin + term.shift) * b + j;
       const auto is_mirrored = is_mirror_image(term.place, i, j);
       for (int c = 0; operands.has(c) && c < Operands::most_columns; ++c) {
@@ -162,8 +180,7 @@ struct BlockTermsHostSpmv {
   }
 };
 
-/// The product on a GPU for block sizes that are not compiled and for several columns of x: one lane per row.
-/// Neighbouring lanes have the same row of neighbouring blocks.
+/// The product for block sizes that are not compiled and for several columns of x: one lane per row.
 template <class ExecutionSpace, class Terms, class Operands>
 struct BlockTermsRowSpmv {
   using launch = ProductLaunch<ExecutionSpace, Operands>;
@@ -181,8 +198,10 @@ struct BlockTermsRowSpmv {
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
     launch::for_each_row(team, terms.y_blocks * terms.block_size, [&](const std::int64_t item) {
-      const auto i = static_cast<int>(item / terms.y_blocks);
-      row_product(item - i * terms.y_blocks, i);
+      std::int64_t block_row;
+      int i;
+      terms.row_of_item(item, block_row, i);
+      row_product(block_row, i);
     });
   }
 
@@ -191,9 +210,10 @@ struct BlockTermsRowSpmv {
     if (block_row * b + i >= terms.y_rows) return;
     sums_type sums = {};
     for (std::int64_t k = 0; k < terms.count(); ++k) {
-      const BlockTerm<scalar_type> term = terms.term(k);
+      const auto term = terms.term(k);
       const std::int64_t x_block = block_row + term.shift;
       if (x_block < 0 || x_block >= terms.x_blocks) continue;
+      const scalar_type* const block = terms.block(term, block_row);
       for (int first = 0; first < b; first += batch) {
         scalar_type values[batch];
         std::int64_t columns[batch];
@@ -202,7 +222,8 @@ struct BlockTermsRowSpmv {
           const int j = first + u;
           const std::int64_t column = x_block * b + j;
           const bool exists = j < b && column < terms.x_rows;
-          values[u] = exists ? terms.value(term.place, i, j, term.element(i, j, b, terms.stride)[block_row])
+          values[u] = exists ? terms.value(term.place, i, j,
+                                           block[block_component(term.place, i, j, b) * terms.stride])
                              : scalar_type(0);
           columns[u] = exists ? column : terms.x_rows - 1;
         }

@@ -4,8 +4,7 @@
 // of these as a base class.
 #pragma once
 
-#include <cstring>
-
+#include "filigree/core/double_bits.hpp"
 #include "filigree/core/scalar.hpp"
 #include "filigree/product/multi_vector.hpp"
 
@@ -13,10 +12,7 @@ namespace Filigree::Impl {
 
 /// 2^exponent, for exponents from -1022 to 1023.
 KOKKOS_FORCEINLINE_FUNCTION double power_of_two(int exponent) {
-  const std::uint64_t bits = static_cast<std::uint64_t>(exponent + 1023) << 52;
-  double result;
-  memcpy(&result, &bits, sizeof(result));
-  return result;
+  return double_of_bits(static_cast<std::uint64_t>(exponent + 1023) << 52);
 }
 
 /// value * 2^exponent, for exponents from -2044 to 2044. It multiplies twice, because 2^exponent may be out of

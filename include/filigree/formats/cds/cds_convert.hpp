@@ -19,7 +19,7 @@ Cds empty_diagonals_of_crs(const ExecutionSpace& exec, const char* function, con
   using O = typename Cds::ordinal_type;
   using Z = typename Cds::size_type;
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
-  auto found = find_diagonals(exec, format, crs, block_size);
+  const auto found = find_diagonals(exec, format, crs, block_size);
   const std::int64_t diagonals = found.count;
   check_count<O>(function, diagonals, "block diagonals");
 
@@ -34,11 +34,7 @@ Cds empty_diagonals_of_crs(const ExecutionSpace& exec, const char* function, con
 
   const Cds result = allocate_cds<Cds>(exec, format, crs.numRows(), crs.numCols(), static_cast<Z>(crs.nnz()),
                                        block_size, diagonals, layout);
-  if (diagonals == 0) return result;
-  found.kernels.offsets = result.offsets.data();
-  Kokkos::parallel_scan(label("list_diagonals", format),
-                        row_range<typename decltype(found.kernels)::List>(exec, found.candidates),
-                        found.kernels);
+  list_offsets(exec, format, found, result.offsets);
   // The flags or keys are freed on return, and the kernel must have read them by then.
   exec.fence();
   return result;

@@ -13,10 +13,10 @@
 #pragma once
 
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include "filigree/conversion/check_crs.hpp"
+#include "filigree/core/double_bits.hpp"
 #include "filigree/core/scalar.hpp"
 #include "filigree/formats/dict_cds/dict_cds_matrix.hpp"
 
@@ -36,9 +36,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint64_t bits_of(const Real& value) {
   const double wide = static_cast<double>(static_cast<sum_t<Real>>(value));
   if (wide != wide) return 1;
   if (wide == 0) return 0;  // also for -0.0
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, &wide, sizeof(bits));
-  return bits;
+  return bits_of_double(wide);
 }
 
 /// What element e of a block adds to the hash of the block: 0 for the value 0.
@@ -51,15 +49,6 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint64_t hash_of_element(const Scalar& value, s
     return spread_bits(spread_bits(bits_of(value.real()) + place) + bits_of(value.imag()));
   else
     return spread_bits(bits_of(value) + place);
-}
-
-/// Whether two values are equal. Two NaN are.
-template <class Scalar>
-KOKKOS_FORCEINLINE_FUNCTION bool are_equal(const Scalar& a, const Scalar& b) {
-  if constexpr (is_complex_v<Scalar>)
-    return are_equal(a.real(), b.real()) && are_equal(a.imag(), b.imag());
-  else
-    return a == b || (a != a && b != b);
 }
 
 /// Calls source.visit_block(block_row, d, visit) for the place d * block_rows + block_row.

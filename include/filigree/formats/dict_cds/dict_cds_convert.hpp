@@ -110,7 +110,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const DictCdsO
   const char* const format = Matrix::name();
   check_dict_cds_options(function, options);
   check_count<O>(function, options.block_size, "rows per block");
-  auto found = find_diagonals(exec, format, crs, options.block_size);
+  const auto found = find_diagonals(exec, format, crs, options.block_size);
   check_count<O>(function, found.count, "block diagonals");
 
   const std::int64_t b = options.block_size;
@@ -126,12 +126,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const DictCdsO
   };
   check_bytes(0, 1);
   const auto offsets = allocate_view<typename Matrix::offsets_type>(exec, "offsets", format, found.count);
-  if (found.count > 0) {
-    found.kernels.offsets = offsets.data();
-    Kokkos::parallel_scan(label("list_diagonals", format),
-                          row_range<typename decltype(found.kernels)::List>(exec, found.candidates),
-                          found.kernels);
-  }
+  list_offsets(exec, format, found, offsets);
   const CrsBlocks<crs_views_t<Crs>> source(exec, format, crs, offsets.data(), found.count, b);
   const auto dictionary =
       build_dictionary<Matrix>(exec, function, source, options.max_blocks, false, [&](std::int64_t count) {

@@ -33,15 +33,21 @@ struct DictCdsTerms : BlockTerms<Scalar_, Ordinal_> {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t diagonal_of_term(std::int64_t k) const {
     return Transpose ? diagonals - 1 - k : k;
   }
-  /// The block of x that the block of y multiplies on diagonal d; it may lie outside of x.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t x_block(std::int64_t y_block, std::int64_t d) const {
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const { return diagonals; }
+  KOKKOS_FORCEINLINE_FUNCTION BlockTerm<Index> term(std::int64_t k) const {
+    const std::int64_t d = diagonal_of_term(k);
     const auto offset = static_cast<std::int64_t>(this->offsets[d]);
-    return Transpose ? y_block - offset : y_block + offset;
+    return {indices + d * block_rows, Transpose ? -offset : offset, place};
   }
-  /// The number of the distinct block with which the block of y multiplies the block of x on diagonal d.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t block_number(std::int64_t y_block, std::int64_t x_block,
-                                                        std::int64_t d) const {
-    return static_cast<std::int64_t>(indices[d * block_rows + (Transpose ? x_block : y_block)]);
+  KOKKOS_FORCEINLINE_FUNCTION const Scalar* block(const BlockTerm<Index>& term,
+                                                  std::int64_t block_row) const {
+    const std::int64_t b = this->block_size;
+    return this->values + static_cast<std::int64_t>(*term.stored(block_row)) * b * b;
+  }
+  /// Neighbouring items are neighbouring rows, so that stores to y are neighbours.
+  KOKKOS_FORCEINLINE_FUNCTION void row_of_item(std::int64_t item, std::int64_t& block_row, int& i) const {
+    block_row = quotient<Ordinal_>(item, this->block_size);
+    i = static_cast<int>(item - block_row * this->block_size);
   }
   KOKKOS_FORCEINLINE_FUNCTION Scalar value(BlockPlace, int, int, const Scalar& value) const {
     return conjugate_if<Conjugate>(value);
@@ -98,8 +104,8 @@ struct DictCdsBlockRowSpmv : BlockRowProduct<Terms, Operands, BlockSize> {
 
   KOKKOS_INLINE_FUNCTION void operator()(const member_type& team) const {
     if constexpr (IsShared) {
-      auto* const shared = static_cast<scalar_type*>(
-          team.team_scratch(0).get_shmem(static_cast<std::size_t>(shared_bytes(blocks))));
+      auto* const shared = static_cast<scalar_type*>(team.team_scratch(0).get_shmem_aligned(
+          static_cast<std::size_t>(shared_bytes(blocks)), alignof(scalar_type)));
       for (int k = team.team_rank(); k < blocks * block_values; k += team.team_size())
         shared[k / block_values * pitch + k % block_values] = this->terms.values[k];
       team.team_barrier();
@@ -168,57 +174,6 @@ struct DictCdsBlockRowSpmv : BlockRowProduct<Terms, Operands, BlockSize> {
   }
 };
 
-/// The product for any block size and number of columns of x: one lane per row.
-template <class ExecutionSpace, class Terms, class Operands>
-struct DictCdsRowSpmv {
-  using launch = ProductLaunch<ExecutionSpace, Operands>;
-  using sums_type = typename Operands::sums_type;
-  using scalar_type = typename Terms::Scalar;
-  /// Elements of a block whose loads are in flight together.
-  static constexpr int batch = 4;
-
-  Terms terms;
-  Operands operands;
-
-  void launch_on(const ExecutionSpace& exec, const std::string& name) const {
-    Kokkos::parallel_for(name, launch::policy(exec, terms.y_rows), *this);
-  }
-
-  KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
-    launch::for_each_row(team, terms.y_rows, [&](const std::int64_t row) { row_product(row); });
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION void row_product(const std::int64_t row) const {
-    const int b = terms.block_size;
-    const std::int64_t block = quotient<typename Terms::Ordinal>(row, b);
-    const int i = static_cast<int>(row - block * b);
-    sums_type sums = {};
-    for (std::int64_t k = 0; k < terms.diagonals; ++k) {
-      const std::int64_t d = terms.diagonal_of_term(k);
-      const std::int64_t x_block = terms.x_block(block, d);
-      if (x_block < 0 || x_block >= terms.x_blocks) continue;
-      const scalar_type* const elements =
-          terms.values + terms.block_number(block, x_block, d) * b * static_cast<std::int64_t>(b);
-      for (int first = 0; first < b; first += batch) {
-        scalar_type values[batch];
-        std::int64_t columns[batch];
-        FILIGREE_UNROLL(4)
-        for (int u = 0; u < batch; ++u) {
-          const int j = first + u;
-          const std::int64_t column = x_block * b + j;
-          const bool exists = j < b && column < terms.x_rows;
-          values[u] = exists
-                          ? terms.value(Terms::place, i, j, elements[block_component(Terms::place, i, j, b)])
-                          : scalar_type(0);
-          columns[u] = exists ? column : terms.x_rows - 1;
-        }
-        operands.add_batch_unless_zero(sums, values, columns);
-      }
-    }
-    operands.store(sums, row);
-  }
-};
-
 /// The product of a matrix or of its transpose.
 template <bool Transpose, bool Conjugate, class ExecutionSpace, class S, class O, class D, class M, class Z,
           class Operands>
@@ -241,7 +196,7 @@ void dictionary_spmv(const ExecutionSpace& exec, const std::string& name,
             else
               Direct(terms, operands, blocks).launch_on(exec, name);
           } else {
-            DictCdsRowSpmv<ExecutionSpace, Terms, Operands>{terms, operands}.launch_on(exec, name);
+            BlockTermsRowSpmv<ExecutionSpace, Terms, Operands>{terms, operands}.launch_on(exec, name);
           }
         });
   });

@@ -16,17 +16,13 @@ template <class ExecutionSpace, class Crs>
 std::vector<std::int64_t> symmetric_offsets(const ExecutionSpace& exec, const char* function,
                                             const char* format, const Crs& crs, int block_size) {
   using ordinal_type = typename Crs::non_const_ordinal_type;
-  auto found = find_diagonals(exec, format, crs, block_size);
+  const auto found = find_diagonals(exec, format, crs, block_size);
   check_count<ordinal_type>(function, found.count, "block diagonals");
-  std::vector<std::int64_t> result;
-  if (found.count == 0) return result;
   const auto offsets = allocate_view<Kokkos::View<ordinal_type*, typename Crs::device_type>>(
       exec, "all_offsets", format, found.count);
-  found.kernels.offsets = offsets.data();
-  Kokkos::parallel_scan(label("list_diagonals", format),
-                        row_range<typename decltype(found.kernels)::List>(exec, found.candidates),
-                        found.kernels);
+  list_offsets(exec, format, found, offsets);
   const auto all = host_copy(exec, offsets);
+  std::vector<std::int64_t> result;
   for (std::size_t d = 0; d < all.extent(0); ++d) {
     const auto offset = static_cast<std::int64_t>(all(d));
     if (offset != 0) result.push_back(offset < 0 ? -offset : offset);

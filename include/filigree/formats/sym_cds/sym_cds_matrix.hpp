@@ -187,14 +187,9 @@ Matrix allocate_sym_cds(const ExecutionSpace& exec, typename Matrix::ordinal_typ
                           exec, "values", format, sym_cds_components(b, diagonals) * block_rows),
                       allocate_view<typename Matrix::offsets_type>(exec, "offsets", format, diagonals),
                       march_diagonal(host_offsets, block_rows));
-  auto mirror = Kokkos::create_mirror_view(result.offsets);
-  for (std::size_t d = 0; d < host_offsets.size(); ++d)
-    mirror(d) = static_cast<typename Matrix::ordinal_type>(host_offsets[d]);
-  Kokkos::deep_copy(exec, result.offsets, mirror);
+  copy_numbers(exec, host_offsets, result.offsets);
   if (block_rows * b > static_cast<std::int64_t>(rows))
     Kokkos::deep_copy(exec, result.values, typename Matrix::value_type(0));
-  // The copy must end before the mirror View is destroyed.
-  exec.fence();
   return result;
 }
 
