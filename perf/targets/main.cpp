@@ -271,6 +271,34 @@ void split(Report& report, const Options&, double) {
   }
 }
 
+// ---- scaled values ---------------------------------------------------------------------------------------
+
+#if FILIGREE_HAS_HALF
+/// CDS of half precision with scaled rows and columns, compared with CDS of double in turns.
+void scaled(Report& report, const Options&, double) {
+  const Execution exec;
+  report.out() << std::fixed << std::setprecision(4);
+  for (const GridCase& grid : double_grids()) {
+    const SpmvProblem<double> problem(grid_matrix<CrsOf<double>>(grid), grid.dof);
+    Filigree::CdsOptions options;
+    options.block_size = grid.dof;
+    const auto wide = Filigree::convert<Filigree::CdsMatrix>(exec, problem.crs, options);
+    const auto narrow =
+        Filigree::convert_scaled<Filigree::CdsMatrix, Filigree::half_t>(exec, problem.crs, options);
+    const auto product_of = [&](const auto& A) {
+      return [&]() { Filigree::spmv(exec, "N", problem.one, A, problem.x, problem.zero, problem.y); };
+    };
+    const auto [wide_seconds, narrow_seconds] =
+        median_seconds_in_turns(exec, product_of(wide), product_of(narrow));
+    report.out() << '\n'
+                 << grid.name() << ": double " << 1e3 * wide_seconds << " ms, scaled half "
+                 << 1e3 * narrow_seconds << " ms\n";
+    report.at_least("scaled cds of half, " + grid.name() + ": speed / CDS of double", 1.25,
+                    wide_seconds / narrow_seconds);
+  }
+}
+#endif
+
 // ---- general matrices -------------------------------------------------------------------------------------
 
 using Matrices = std::vector<NamedMatrix<CrsOf<double>>>;
@@ -456,9 +484,14 @@ void host(Report& report, const Options& options, double) {
 
 std::vector<Section> sections() {
   if (!Filigree::Impl::runs_on_gpu_v<Execution>) return {{"host", host}};
-  return {{"grids", all_grids},   {"blocks", all_blocks}, {"symmetric", symmetric}, {"regular", regular},
-          {"repeated", repeated}, {"split", split},       {"narrow", narrow},       {"long_rows", long_rows},
-          {"columns", columns},   {"small", small}};
+  std::vector<Section> result = {{"grids", all_grids},   {"blocks", all_blocks},   {"symmetric", symmetric},
+                                 {"repeated", repeated}, {"split", split},         {"narrow", narrow},
+                                 {"regular", regular},   {"long_rows", long_rows}, {"columns", columns},
+                                 {"small", small}};
+#if FILIGREE_HAS_HALF
+  result.push_back({"scaled", scaled});
+#endif
+  return result;
 }
 
 int measure_all(const Options& options, const std::vector<Section>& all) {
