@@ -81,8 +81,14 @@ TYPED_TEST(Handles, ArgumentsAreCheckedToo) {
   EXPECT_EQ(host_list(six), std::vector<double>(6, 77.0));
 }
 
-/// A copy of the CRS matrix in each format that AnyMatrix can hold.
-TYPED_TEST(Handles, ReachAnyMatrix) {
+template <class Case>
+class HandlesOfAnyMatrix : public testing::Test {};
+
+/// The formats that AnyMatrix can hold.
+using FormatsOfAnyMatrix = CasesOf<Filigree::AllFormats, double>::one_layout;
+TYPED_TEST_SUITE(HandlesOfAnyMatrix, FormatsOfAnyMatrix, CaseName);
+
+TYPED_TEST(HandlesOfAnyMatrix, ReachTheFormat) {
   using Any = Filigree::AnyMatrix<double, int, Device, void, int>;
   const auto host = suited<TypeParam>(scattered<double>(20, 20, 4));
   const Any A({}, converted<TypeParam>(host), static_cast<int>(host.nnz()));
