@@ -21,7 +21,7 @@ namespace Filigree {
 /// access them, and looks at them with one thread. CRS matrices are checked on the device. Fences exec.
 ///
 /// @param exec execution space instance on which the matrix was written
-/// @param A    matrix of any format of AllFormats
+/// @param A    matrix of any format
 template <class ExecutionSpace, class Matrix>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> check(const ExecutionSpace& exec,
                                                                           const Matrix& A) {

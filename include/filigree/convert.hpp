@@ -185,15 +185,13 @@ constexpr bool check_types_of_convert() {
 /// Throws std::invalid_argument if crs is not a valid CRS matrix (see ConvertOptions::check_input) or if an
 /// option is not valid. Throws std::length_error if the result would be larger than
 /// ConvertOptions::max_storage_ratio allows, if size_type cannot count its elements, or if ordinal_type
-/// cannot count the entries of its longest row (ELL, SELL, JDS, HYB and HEC) or its diagonals (CDS,
-/// also symmetric and with a dictionary, and DIA), or if there are more distinct blocks than
-/// DictCdsOptions::max_blocks;
-/// 32 bits count up to 2^31 - 1024. It throws before the values and columns are allocated. BELL and BSR also
+/// cannot count the entries of its longest row (ELL, SELL, JDS, HYB and HEC) or its diagonals (CDS formats
+/// and DIA). 32 bits count up to 2^31 - 1024. DictCdsMatrix throws it too if there are more distinct blocks
+/// than DictCdsOptions::max_blocks. It throws before the values and columns are allocated. BELL and BSR also
 /// throw it if some row is not sorted and some row has more than 2^30 entries. Throws std::overflow_error,
 /// with the row and column, if a finite value becomes infinite in another scalar type, and std::range_error
-/// if SplitCdsMatrix cannot split a value. Values that are too
-/// small become 0; ConvertOptions::rounding tells how many, and the largest rounding. Throws std::logic_error
-/// if Kokkos is not initialized.
+/// if SplitCdsMatrix cannot split a value. Values that are too small become 0; ConvertOptions::rounding tells
+/// how many, and the largest rounding. Throws std::logic_error if Kokkos is not initialized.
 template <template <class, class, class, class, class> class Format, class Scalar = void,
           class ExecutionSpace, class Matrix, class Options = Impl::options_of_convert_t<Format, Matrix>,
           std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, int> = 0>
@@ -250,8 +248,8 @@ auto convert(const Arguments&...) {
 
 /// Converts a matrix of any format to CRS, on the device. For CrsMatrix and WrappedCrsMatrix the result
 /// shares the Views of the CRS matrix. Otherwise it is new, and exec is fenced to read the number of entries.
-/// Formats that cannot tell a stored zero from padding (CDS, also symmetric and with a dictionary, DIA,
-/// blocked ELL, BSR) leave out zeros. The last kernel may still run on return.
+/// Formats that cannot tell a stored zero from padding (CDS formats, DIA, blocked ELL, BSR) leave out zeros.
+/// The last kernel may still run on return.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z,
           template <class, class, class, class, class> class Matrix>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value &&

@@ -110,11 +110,11 @@ using diagonal_blocks_t = Kokkos::View<typename MatrixTraits<Matrix>::value_type
 /// is 0 if the matrix has no such entry, and the sum of all of them if it has several.
 ///
 /// Allocates the result on exec. One kernel, which may still run on return; it reads the pattern of all rows,
-/// and of a dense format (CDS, also symmetric and with a dictionary, DIA, blocked ELL, BSR) only the elements
-/// on the diagonal. Every run gives the same bits.
+/// and of a dense format (CDS formats, DIA, blocked ELL, BSR) only the elements on the diagonal. Every run
+/// gives the same bits.
 ///
 /// @param exec execution space instance on which the kernel runs
-/// @param A    matrix of any format of AllFormats, or an AnyMatrix
+/// @param A    matrix of any format, or an AnyMatrix
 template <class ExecutionSpace, class Matrix>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, diagonal_t<Matrix>> diagonal(
     const ExecutionSpace& exec, const Matrix& A) {
@@ -148,7 +148,7 @@ auto diagonal(const Matrix& A) {
 /// smaller extent. Throws std::length_error if 64 bits cannot count the bytes of the result.
 ///
 /// @param exec       execution space instance on which the kernel runs
-/// @param A          matrix of any format of AllFormats, or an AnyMatrix
+/// @param A          matrix of any format, or an AnyMatrix
 /// @param block_size b, the rows and columns of a block
 template <class ExecutionSpace, class Matrix>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, diagonal_blocks_t<Matrix>>

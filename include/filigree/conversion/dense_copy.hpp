@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Conversion from CRS, refill, and conversion to CRS for dense formats: CDS (also symmetric and with a
-// dictionary), DIA, blocked ELL and BSR. They store an element for each (row, column) of their diagonals or
-// blocks, whether or not the matrix has an entry there. A zero element cannot be told from padding.
+// Conversion from CRS, refill, and conversion to CRS for dense formats: the CDS formats, DIA, blocked ELL and
+// BSR. They store an element for each (row, column) of their diagonals or blocks, whether or not the matrix
+// has an entry there. A zero element cannot be told from padding.
 //
 // Each format describes its elements by a small struct of raw pointers (CdsElements, SymCdsElements,
 // DictCdsElements, BellElements, BsrElements). The kernels of this file call it Elements:

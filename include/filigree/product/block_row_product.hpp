@@ -47,7 +47,7 @@ struct BlockRowProduct {
       for (int q = Place == BlockPlace::packed ? p : 0; q < BlockSize; ++q) {
         // The stored element is (p, q), apart from mirrored blocks, in which it is (q, p).
         constexpr BlockPlace stored = Place == BlockPlace::packed ? Place : BlockPlace::own;
-        const scalar_type a = load<Once>(value + block_component(stored, p, q, BlockSize) * terms.stride);
+        const scalar_type a = load<Once>(value + terms.component_position(stored, p, q, BlockSize));
         const int i = Place == BlockPlace::mirrored ? q : p;
         const int j = Place == BlockPlace::mirrored ? p : q;
         Operands::add_unless_zero(sums[i], terms.value(Place, i, j, a), factors[j]);

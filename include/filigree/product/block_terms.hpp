@@ -73,7 +73,7 @@ struct BlockTerms {
   std::int64_t x_rows;
   std::int64_t y_blocks;
   std::int64_t x_blocks;
-  std::int64_t stride;
+  Ordinal stride;  ///< with 32 bits, a GPU computes the address of a value with one instruction
 
   /// The terms of a matrix, or of its transpose.
   template <class Matrix>
@@ -86,8 +86,12 @@ struct BlockTerms {
         x_rows(static_cast<std::int64_t>(transpose ? A.numRows() : A.numCols())),
         y_blocks((y_rows + block_size - 1) / block_size),
         x_blocks((x_rows + block_size - 1) / block_size),
-        stride(transpose ? x_blocks : y_blocks) {}
+        stride(static_cast<Ordinal>(transpose ? x_blocks : y_blocks)) {}
 
+  /// The position of element (i, j) of a b x b block after that of component 0.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t component_position(BlockPlace place, int i, int j, int b) const {
+    return static_cast<std::int64_t>(block_component(place, i, j, b)) * stride;
+  }
   KOKKOS_FORCEINLINE_FUNCTION const Scalar* block(const BlockTerm<Scalar>& term,
                                                   std::int64_t block_row) const {
     return term.stored(block_row);
@@ -150,7 +154,7 @@ struct BlockTermsHostSpmv {
       const std::int64_t end = first + count < x_blocks - term.shift ? first + count : x_blocks - term.shift;
       if (begin >= end) continue;
       const scalar_type* const value =
-          terms.block(term, begin) + block_component(term.place, i, j, b) * terms.stride;
+          terms.block(term, begin) + terms.component_position(term.place, i, j, b);
       const std::int64_t x_row = (begin + term.shift) * b + j;
       const auto is_mirrored = is_mirror_image(term.place, i, j);
       for (int c = 0; operands.has(c) && c < Operands::most_columns; ++c) {
@@ -222,9 +226,9 @@ struct BlockTermsRowSpmv {
           const int j = first + u;
           const std::int64_t column = x_block * b + j;
           const bool exists = j < b && column < terms.x_rows;
-          values[u] = exists ? terms.value(term.place, i, j,
-                                           block[block_component(term.place, i, j, b) * terms.stride])
-                             : scalar_type(0);
+          values[u] =
+              exists ? terms.value(term.place, i, j, block[terms.component_position(term.place, i, j, b)])
+                     : scalar_type(0);
           columns[u] = exists ? column : terms.x_rows - 1;
         }
         operands.add_batch_unless_zero(sums, values, columns);

@@ -33,8 +33,8 @@ struct SymCdsMarchSpmv : BlockRowProduct<Terms, Operands, BlockSize> {
   /// Lanes that a multiprocessor can run, for the block sizes 1 to 8: more would leave too few registers for
   /// the sums and for the loads that keep the memory busy. Narrow values need more lanes, because each load
   /// brings fewer bytes (see docs/performance.md, "Symmetric CDS").
-  static constexpr int lanes_of_wide[] = {2048, 1024, 512, 384, 384, 384, 256, 256};
-  static constexpr int lanes_of_narrow[] = {2048, 1280, 640, 640, 512, 512, 384, 384};
+  static constexpr int lanes_of_wide[] = {2048, 1024, 512, 384, 384, 256, 256, 256};
+  static constexpr int lanes_of_narrow[] = {2048, 1536, 640, 512, 512, 384, 384, 384};
   static constexpr int lanes_per_sm =
       sizeof(scalar_type) < 8 ? lanes_of_narrow[BlockSize - 1] : lanes_of_wide[BlockSize - 1];
   using launch = RowLaunch<ExecutionSpace, largest_team, lanes_per_sm / largest_team>;
@@ -54,7 +54,7 @@ struct SymCdsMarchSpmv : BlockRowProduct<Terms, Operands, BlockSize> {
       : base{terms, operands},
         first_diagonal(terms.diagonal(0)),
         march_values(terms.diagonal(march.index < 0 ? 0 : march.index)),
-        diagonal_size(BlockSize * BlockSize * terms.stride),
+        diagonal_size(terms.component_position(BlockPlace::own, BlockSize, 0, BlockSize)),
         diagonals(static_cast<ordinal_type>(terms.diagonals)),
         march_index(static_cast<ordinal_type>(march.index)),
         plane(static_cast<ordinal_type>(march.index < 0 ? terms.y_blocks : march.offset)),
@@ -212,7 +212,7 @@ struct SymCdsMarchSpmv : BlockRowProduct<Terms, Operands, BlockSize> {
       FILIGREE_UNROLL(8)
       for (int j = 0; j < BlockSize; ++j) {
         constexpr BlockPlace place = BlockPlace::own;
-        const scalar_type a = load_once(value + block_component(place, i, j, BlockSize) * this->terms.stride);
+        const scalar_type a = load_once(value + this->terms.component_position(place, i, j, BlockSize));
         Operands::add_unless_zero(sums[i], this->terms.value(place, i, j, a), next[j]);
         Operands::add_unless_zero(carried[j], this->terms.value(BlockPlace::mirrored, j, i, a), own[i]);
       }
@@ -236,8 +236,8 @@ void symmetric_spmv(const ExecutionSpace& exec, const std::string& name, const S
                                                                                         A.march())
             .launch_on(exec, name);
       };
-      // Larger blocks and complex numbers have enough loads in flight without unrolling over diagonals.
-      if constexpr (size <= 4 && !is_complex_v<S>)
+      // Complex numbers have enough loads in flight without unrolling over diagonals.
+      if constexpr (!is_complex_v<S>)
         if (A.march().index >= 1 && A.march().index == terms.diagonals - 1 && terms.diagonals <= 3) {
           terms.diagonals == 2 ? launch(std::integral_constant<int, 1>())
                                : launch(std::integral_constant<int, 2>());
