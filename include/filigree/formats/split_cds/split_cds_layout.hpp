@@ -21,7 +21,9 @@ KOKKOS_INLINE_FUNCTION int trailing_half(double value) {
   if (value != value) return 0;
   if (leading == 0 && value != 0) return cannot_be_split;
   const auto difference = static_cast<std::int64_t>(bits_of_double(value) - bits_of_double(leading));
-  const bool fits = difference > cannot_be_split && difference <= std::numeric_limits<int>::max();
+  // A constant, because device code must not call host functions.
+  constexpr std::int64_t most = std::numeric_limits<int>::max();
+  const bool fits = difference > cannot_be_split && difference <= most;
   return fits ? static_cast<int>(difference) : cannot_be_split;
 }
 
