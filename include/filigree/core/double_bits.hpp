@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include <Kokkos_Core.hpp>
+#include "filigree/core/kokkos_versions.hpp"
 
 namespace Filigree::Impl {
 
