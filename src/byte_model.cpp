@@ -56,6 +56,9 @@ namespace {
 
 /// Seconds of the launch and the end of a kernel.
 constexpr double launch_seconds = 2.5e-6;
+/// Seconds of the searches of a balanced CRS product whose chunks reach over very many rows. A search is a
+/// sequence of dependent loads (see docs/performance.md, "Balanced CRS with many rows without entries").
+constexpr double search_seconds = 40e-6;
 /// Bytes of sectors per row that sorting moves away from its neighbours. The lane of the row loads the
 /// permutation, the row length and x, and stores y, each in a sector that no other lane uses.
 constexpr double sector_bytes_of_moved_row = 244;
@@ -241,20 +244,19 @@ Prediction ByteModel::predict_kernel(const Kernel& kernel, const Work& work, dou
           conversion_reads == 0 ? 0 : conversion_seconds(conversion_reads, storage_bytes)};
 }
 
-/// A product whose teams take chunks of equally many entries. For large matrices a second kernel scales the
-/// rows without entries, and reads the list of these rows. If a sector of y has rows of both kernels, each
-/// kernel writes a part of it.
-Prediction ByteModel::predict_chunks(const Kernel& kernel, double matrix_bytes,
-                                     double conversion_reads) const {
-  const double empty_rows = static_cast<double>(m_statistics.empty_rows);
-  const double parts = 64 * std::min(empty_rows, m_rows * m_scalar / 32);
+/// A product whose teams take chunks of equally many entries. y in the listed rows, which have no entries, is
+/// scaled by other teams, for large matrices in a second kernel. These teams read the list. If a sector of y
+/// has listed rows and others, both kinds of teams write a part of it.
+Prediction ByteModel::predict_chunks(const Kernel& kernel, double matrix_bytes, double conversion_reads,
+                                     double listed_rows) const {
+  const double parts = 64 * std::min(listed_rows, m_rows * m_scalar / 32);
   Work work = row_work(matrix_bytes, m_nnz / warp_size);
   work.bytes += parts;
   Prediction result = predict_kernel(kernel, work, matrix_bytes, conversion_reads);
   constexpr std::int64_t small = Impl::ChunkLaunch<Kokkos::DefaultExecutionSpace>::most_aligned;
-  if (empty_rows > 0 && m_statistics.nnz > small) {
+  if (listed_rows > 0 && m_statistics.nnz > small) {
     if (m_speed.gpu.multiprocessors > 0) result.seconds += launch_seconds;
-    result.seconds += (empty_rows * m_ordinal + parts) / m_speed.read_bandwidth;
+    result.seconds += (listed_rows * m_ordinal + parts) / m_speed.read_bandwidth;
   }
   return result;
 }
@@ -278,7 +280,13 @@ Prediction ByteModel::predict(const CrsOptions&) const {
 Prediction ByteModel::predict(const WrappedCrsOptions& options) const {
   Impl::check_wrapped_crs_options("Filigree::ByteModel::predict", options);
   if (options.kernel == CrsKernel::balanced) {
-    Prediction result = predict_chunks(Kernels::crs_balanced, crs_bytes(), 0);
+    // If the chunks reach over very many rows, most rows without entries are listed, and each team searches
+    // for its rows.
+    using launch = Impl::ChunkLaunch<Kokkos::DefaultExecutionSpace>;
+    const bool searches = m_rows * launch::chunk_size > m_nnz * launch::most_crs_rows;
+    Prediction result = predict_chunks(Kernels::crs_balanced, crs_bytes(), 0,
+                                       searches ? static_cast<double>(m_statistics.empty_rows) : 0);
+    if (searches && m_nnz > 0) result.seconds += search_seconds;
     // The conversion finds the chunks and copies nothing.
     result.conversion_seconds = conversion_seconds(0.3, 0);
     return result;
@@ -289,7 +297,8 @@ Prediction ByteModel::predict(const WrappedCrsOptions& options) const {
 }
 
 Prediction ByteModel::predict(const CooOptions&) const {
-  return predict_chunks(Kernels::coo, (entry_bytes() + m_ordinal) * m_nnz, 2);
+  return predict_chunks(Kernels::coo, (entry_bytes() + m_ordinal) * m_nnz, 2,
+                        static_cast<double>(m_statistics.empty_rows));
 }
 
 Prediction ByteModel::predict(const EllOptions& options) const {

@@ -66,6 +66,20 @@ struct PowerLawRows {
   }
 };
 
+/// Gives a part of the rows, chosen at random, the lengths that `length` gives, but at least 1. The other rows
+/// are empty.
+template <class Length>
+struct SomeRows {
+  double part;  ///< fraction of the rows that have entries
+  Length length;
+  KOKKOS_INLINE_FUNCTION std::int64_t operator()(std::int64_t row) const {
+    // These seeds differ from those of the entries and of PowerLawRows.
+    if (random_number(static_cast<std::uint64_t>(row) + (std::uint64_t(1) << 61)) >= part) return 0;
+    const std::int64_t count = length(row);
+    return count > 1 ? count : 1;
+  }
+};
+
 /// A matrix with random columns and values. Every run makes the same matrix.
 template <class Crs, class Length>
 Crs random_matrix(std::int64_t rows, std::int64_t columns, const Length& length) {

@@ -124,4 +124,23 @@ std::vector<NamedMatrix<Crs>> long_row_matrices() {
   return result;
 }
 
+/// Generated matrices with 50 to 99 % empty rows. The other rows have 6 entries each, or about 6 on average.
+template <class Crs>
+std::vector<NamedMatrix<Crs>> empty_row_matrices() {
+  std::vector<NamedMatrix<Crs>> result;
+  for (const std::int64_t rows : {4000000, 16000000})
+    for (const int percent : {50, 80, 95, 99}) {
+      const std::string name =
+          std::to_string(percent) + " % of " + std::to_string(rows / 1000000) + "M rows empty, ";
+      const double part = (100 - percent) / 100.0;
+      result.push_back({name + "equal rows", 1, [=]() {
+                          return random_matrix<Crs>(rows, rows, SomeRows<EqualRows>{part, {6}});
+                        }});
+      result.push_back({name + "power law", 1, [=]() {
+                          return random_matrix<Crs>(rows, rows, SomeRows<PowerLawRows>{part, {1, 10000}});
+                        }});
+    }
+  return result;
+}
+
 }  // namespace FiligreePerf

@@ -381,6 +381,23 @@ void long_rows(Report& report, const Options& options, double bandwidth) {
   add_costs(report, "long rows", costs);
 }
 
+/// Matrices most of whose rows have no entries.
+void empty_rows(Report& report, const Options&, double bandwidth) {
+  Picks picks;
+  for (const auto& matrix : empty_row_matrices<CrsOf<double>>()) {
+    const Measurement m = measure_problem<double>(
+        report, matrix.name, matrix.make(), 1, bandwidth, false, [](const std::string& candidate) {
+          return candidate == "crs" || candidate == "crs_balanced" || is_variant_of(candidate, "coo") ||
+                 is_variant_of(candidate, "hyb") || is_variant_of(candidate, "hec") ||
+                 candidate == "sell_sorted" || candidate == "auto" || candidate.rfind("cusparse_csr", 0) == 0;
+        });
+    report.at_least("best format, " + matrix.name + ": speed / best cuSPARSE CSR", 1.0,
+                    m.best_cusparse_csr() / m.best(is_format));
+    picks.add(m);
+  }
+  picks.report(report, "empty rows");
+}
+
 // ---- several columns --------------------------------------------------------------------------------------
 
 /// Products with several columns of x, compared with the same number of products with one column.
@@ -491,8 +508,8 @@ std::vector<Section> sections() {
   if (!Filigree::Impl::runs_on_gpu_v<Execution>) return {{"host", host}};
   std::vector<Section> result = {{"grids", all_grids},   {"blocks", all_blocks},   {"symmetric", symmetric},
                                  {"repeated", repeated}, {"split", split},         {"narrow", narrow},
-                                 {"regular", regular},   {"long_rows", long_rows}, {"columns", columns},
-                                 {"small", small}};
+                                 {"regular", regular},   {"long_rows", long_rows}, {"empty_rows", empty_rows},
+                                 {"columns", columns},   {"small", small}};
 #if FILIGREE_HAS_HALF
   result.push_back({"scaled", scaled});
 #endif

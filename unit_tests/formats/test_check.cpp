@@ -259,17 +259,37 @@ TEST(CheckChunks, FindsWrongCutRows) {
   }
 }
 
+/// A chunk that reaches over 16385 rows does not look at each of them, so its rows without entries are listed.
+TEST(CheckWrappedCrs, ComparesTheListOfEmptyRows) {
+  using Wrapped = Filigree::WrappedCrsMatrix<double, int, Device, void, int>;
+  for (const int rows : {16384, 16385}) {
+    HostMatrix<double> host(rows, 4);
+    for (const std::size_t row : {1, 3, rows - 1})
+      host.rows[row].push_back({2, 1.0});
+    const auto A =
+        Filigree::convert<Filigree::WrappedCrsMatrix>(device_crs<typename Wrapped::crs_type>(host));
+    EXPECT_NO_THROW(Filigree::check(A));
+    ASSERT_EQ(A.empty_rows.extent(0), rows > 16384 ? static_cast<std::size_t>(rows - 3) : 0u);
+    if (rows > 16384) {
+      EXPECT_EQ(host_list(A.empty_rows)[1], 2);
+      expect_refused(A, [](Wrapped& w) { w.empty_rows = Ints(); }, {"empty_rows has 0", "16382"});
+      expect_refused(A, [](Wrapped& w) { w.empty_rows = changed(w.empty_rows, 1, 1); },
+                     {"empty_rows(1) is 1", "2"});
+    }
+  }
+}
+
 TEST(CheckWrappedCrs, AcceptsAndRefusesHandMadeViews) {
   using Wrapped = Filigree::WrappedCrsMatrix<double, int, Device, void, int>;
   const auto crs = device_crs(example());
   expect_right(Wrapped(crs, 2));
   Filigree::EntryChunks<Device> chunks;
   chunks.chunk_begins = offsets({0, 7});
-  const Wrapped A(crs, ints({0}), ints({1}), chunks);
+  const Wrapped A(crs, ints({0}), Ints(), chunks);
   expect_right(A);
   expect_refused(Wrapped(crs, {}, {}, {}), [](Wrapped&) {}, {"chunks.chunk_begins has 0", "2"});
   expect_refused(A, [](Wrapped& w) { w.first_rows = Ints(); }, {"first_rows has 0", "1"});
-  expect_refused(A, [](Wrapped& w) { w.empty_rows = Ints(); }, {"empty_rows has 0", "1"});
+  expect_refused(A, [](Wrapped& w) { w.empty_rows = ints({1}); }, {"empty_rows has 1", "0"});
   expect_refused(A, [](Wrapped& w) { w.crs = {}; }, {"crs is 0 x 0", "the matrix is 4 x 4"});
   expect_refused(Wrapped(crs, 3), [](Wrapped&) {}, {"lanes_per_row() is 3"});
 }

@@ -219,6 +219,44 @@ TYPED_TEST(RowsInChunks, MayEndAtAnyEntry) {
   }
 }
 
+/// Rows without entries before, between and after rows with entries, in gaps around the largest number of rows
+/// that the team of a CRS chunk looks at. If y were scaled twice in a row, or not at all, it would differ.
+TEST(BalancedProduct, ScalesRowsWithoutEntriesOnce) {
+  const std::int64_t gaps[] = {0, 0, 0, 0, 0, 0, 0, 1, 300, 5000, 16381, 16382, 16383, 16384, 40000};
+  for (const std::int64_t nnz : {30000, (1 << 20) + 2048})
+    for (const std::size_t outer_gap : {0, 5, 20000}) {
+      HostMatrix<double> host(0, 100);
+      host.rows.resize(outer_gap);
+      Random random(31);
+      std::size_t empty = 2 * outer_gap;
+      for (std::int64_t left = nnz; left > 0;) {
+        const std::int64_t length = std::min(left, 1 + random.below(nnz / 64));
+        host.rows.emplace_back();
+        for (std::int64_t i = 0; i < length; ++i)
+          host.rows.back().push_back({random.below(100), random.value<double>()});
+        left -= length;
+        const auto gap = left > 0 ? static_cast<std::size_t>(gaps[random.below(15)]) : 0;
+        host.rows.resize(host.rows.size() + gap);
+        empty += gap;
+      }
+      host.rows.resize(host.rows.size() + outer_gap);
+      SCOPED_TRACE(std::to_string(nnz) + " entries, " + std::to_string(outer_gap) + " empty rows outside");
+      const auto crs = device_crs(host);
+      const auto balanced = Filigree::convert<Filigree::WrappedCrsMatrix>(crs);
+      const auto coo = Filigree::convert<Filigree::CooMatrix>(crs);
+      EXPECT_NO_THROW(Filigree::check(balanced));
+      EXPECT_GT(balanced.empty_rows.extent(0), 0u);
+      EXPECT_LT(balanced.empty_rows.extent(0), empty);
+      EXPECT_EQ(coo.empty_rows.extent(0), empty);
+      for (const int columns : {0, 3})
+        for (const double beta : {0.0, 0.5}) {
+          const Product<double> product{Mode::NoTranspose, 1.5, beta, columns};
+          EXPECT_TRUE(multiplies<Kokkos::LayoutLeft>(balanced, host, product));
+          EXPECT_TRUE(multiplies<Kokkos::LayoutLeft>(coo, host, product));
+        }
+    }
+}
+
 /// Up to 2^20 entries a product is one kernel. Chunks begin with rows if these have at most 512 entries, and
 /// the chunk that ends last adds the partial sums of cut rows. Larger matrices need a second kernel for that.
 TEST(BalancedProduct, IsOneKernelForSmallMatrices) {

@@ -88,6 +88,22 @@ TEST(ByteModel, ChargesLongRowsThatOneLaneMultiplies) {
   EXPECT_LT(balanced, warp);
 }
 
+/// Teams of balanced CRS scale y in rows without entries while they look for their rows. If almost all rows
+/// are empty, they search for their rows, and COO, which stores the row of each entry, is faster.
+TEST(ByteModel, PrefersCooToBalancedCrsIfAlmostAllRowsAreEmpty) {
+  const auto coo_per_crs = [](std::int64_t rows) {
+    HostMatrix<double> host(rows, 1000);
+    for (std::int64_t row = 0; row < 100000; ++row)
+      for (std::int64_t k = 0; k < 12; ++k)
+        host.rows[static_cast<std::size_t>(row * (rows / 100000))].push_back({10 * k + row % 10, 1.0});
+    const ByteModel model = model_of(device_crs(host), h200());
+    return model.predict(Filigree::CooOptions()).seconds /
+           model.predict(Filigree::WrappedCrsOptions()).seconds;
+  };
+  EXPECT_GT(coo_per_crs(200000), 1.1);
+  EXPECT_LT(coo_per_crs(10000000), 0.9);
+}
+
 TEST(ByteModel, ChargesJdsForRowsThatItMoves) {
   // Rows of 2 to 9 entries, `run` consecutive rows of each length.
   const auto seconds = [](std::int64_t run) {

@@ -62,6 +62,16 @@ struct ChunkLaunch {
     return chunk_size - slack(nnz);
   }
   static std::int64_t chunk_count(std::int64_t nnz) { return (nnz + pitch(nnz) - 1) / pitch(nnz); }
+
+  /// A team looks at the row map of a CRS chunk row by row if the chunk reaches over at most this many rows
+  /// (see docs/performance.md, "Balanced CRS with many rows without entries").
+  static constexpr std::int64_t most_crs_rows = 8 * chunk_size;
+};
+
+/// Rows begin to end - 1.
+struct RowRange {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
 };
 
 /// Bytes of the EntryChunks of a matrix with nnz entries.

@@ -9,8 +9,9 @@
 //    that begins a row.
 // 3. The first 32 lanes add up the heads of groups of 8 lanes, because a long row crosses many lanes.
 // 4. Each lane completes its last row: it adds the heads of the following lanes until that row ends.
-// 5. Neighbouring lanes store the sums of neighbouring rows. If each lane stored the rows it summed, there
-//    would be more writes (see docs/performance.md, "Who stores the sums of a chunk").
+// 5. Neighbouring lanes store the sums of neighbouring rows, and scale y in the rows without entries between
+//    them. If each lane stored the rows it summed, there would be more writes (see docs/performance.md, "Who
+//    stores the sums of a chunk").
 //
 // balanced_product.hpp describes the whole algorithm.
 #pragma once
@@ -183,7 +184,8 @@ struct DeviceChunk {
       mine.template load<false>(entries, begin, count, lane);
     reinterpret_cast<std::uint64_t*>(scratch.begins_row)[lane] = 0;
     team.team_barrier();
-    row_begins.visit([&](const int entry, std::int64_t) { scratch.begins_row[entry] = 1; });
+    row_begins.visit([&](const int entry, std::int64_t) { scratch.begins_row[entry] = 1; },
+                     [](std::int64_t) {});
     // cut_row is the row that continues in the next chunk, or -1.
     const std::int64_t next_row = end < entries.nnz ? entries.first_row(chunk + 1) : -1;
     const std::int64_t cut_row = next_row >= 0 && !entries.row_begins_at(next_row, end) ? next_row : -1;
@@ -214,13 +216,15 @@ struct DeviceChunk {
       // By the last lane, because its warp has the fewest rows to store.
       if constexpr (ChunksMeet)
         if (lane == lanes - 1) leave_head(product, chunk, scratch.group_heads[0], begin);
-      row_begins.visit([&](const int entry, const std::int64_t row) {
-        const accumulator_type sum = scratch.sums[Scratch::position(entry)];
-        if (row == cut_row)
-          leave_tail<ChunksMeet>(product, chunk, sum, row, c);
-        else
-          operands.store(sum, row, c);
-      });
+      row_begins.visit(
+          [&](const int entry, const std::int64_t row) {
+            const accumulator_type sum = scratch.sums[Scratch::position(entry)];
+            if (row == cut_row)
+              leave_tail<ChunksMeet>(product, chunk, sum, row, c);
+            else
+              operands.store(sum, row, c);
+          },
+          [&](const std::int64_t row) { operands.store(accumulator_type(0), row, c); });
     }
   }
 };

@@ -13,7 +13,7 @@ namespace Filigree::Impl {
 ///
 /// A row often has the length of the row before it. If that row was long, known_end() finds most entries of
 /// this row at once; if it was short, the end is found entry by entry. Entries are prefetched for each row
-/// (see docs/performance.md, "Balanced product on hosts").
+/// (see docs/performance.md, "Balanced product on hosts"). The rows between two rows with entries have none.
 template <bool UnitStride, bool Conjugate, class Product>
 KOKKOS_INLINE_FUNCTION void multiply_chunk_on_host(const Product& product, const std::int64_t chunk,
                                                    const std::int64_t begin, const std::int64_t end) {
@@ -40,6 +40,14 @@ KOKKOS_INLINE_FUNCTION void multiply_chunk_on_host(const Product& product, const
       sums[c] = accumulator_type(0);
     }
   };
+  // Scales y in rows without entries: rows first to last - 1, as far as they are in rows_to_scale().
+  const RowRange to_scale = entries.rows_to_scale(chunk, end);
+  const auto scale_rows = [&](std::int64_t first, std::int64_t last) {
+    const std::int64_t stop = last < to_scale.end ? last : to_scale.end;
+    for (std::int64_t r = first > to_scale.begin ? first : to_scale.begin; r < stop; ++r)
+      product.operands.store(typename operands_type::sums_type{}, r);
+  };
+  scale_rows(0, row);
   // The length of the previous row. The first row counts as short, because nothing is known of it.
   std::int64_t length = 1;
   for (std::int64_t i = begin;;) {
@@ -57,10 +65,13 @@ KOKKOS_INLINE_FUNCTION void multiply_chunk_on_host(const Product& product, const
     length = i - first;
     if (i == end) break;
     finish_row(true);
-    row = entries.row_after(row, i);
+    const std::int64_t next_row = entries.row_after(row, i);
+    scale_rows(row + 1, next_row);
+    row = next_row;
     begun_here = true;
   }
   finish_row(end == entries.nnz || !entries.row_has(row, end));
+  scale_rows(row + 1, to_scale.end);
 }
 
 }  // namespace Filigree::Impl

@@ -59,7 +59,7 @@ struct ChunkProduct {
   std::int64_t chunk_count;
   const std::int64_t* cut_rows;
   std::int64_t cut_row_count;
-  /// Rows without entries, of which y is only scaled.
+  /// The rows without entries in which no chunk scales y.
   const typename EntryLayout::ordinal_type* empty_rows;
   std::int64_t empty_row_count;
 
@@ -215,7 +215,7 @@ struct JoinInLastTeam {
   }
 };
 
-/// The second kernel: joins the cut rows, with eight lanes per row, and scales y in the rows without entries.
+/// The second kernel: joins the cut rows, with eight lanes per row, and scales y in the rows of empty_rows.
 template <class ExecutionSpace, class Product>
 struct JoinCutRows {
   using accumulator_type = typename Product::accumulator_type;
@@ -224,7 +224,7 @@ struct JoinCutRows {
   /// Lanes per cut row. Few rows lie in more than eight chunks, so more lanes would mostly be idle (see
   /// docs/performance.md, "Lanes of the kernel that joins cut rows").
   static constexpr int lanes = 8;
-  /// Work items per team. One item is a cut row or `lanes` rows without entries.
+  /// Work items per team. One item is a cut row or `lanes` elements of empty_rows.
   static constexpr int items_per_team = gpu ? 32 : 64;
   using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<256, 1>>;
   using member_type = typename policy_type::member_type;

@@ -14,14 +14,18 @@
 // 5. The tail and the heads of each cut row are joined (balanced_join.hpp). The order of the additions is
 //    fixed, so every run gives the same bits. Who joins depends on the matrix:
 //    a. Up to 2^20 entries: chunks begin with a row if possible ("row-aligned"), so that only rows of more
-//       than 512 entries may be cut. The team that ends last joins all cut rows. Additional teams of the same
-//       kernel scale y in the rows without entries.
-//    b. More entries: chunk c begins with entry 2048 * c. A second kernel, JoinCutRows, joins the cut rows
-//       and scales y in the rows without entries. It is not launched if there are no such rows.
+//       than 512 entries may be cut. The team that ends last joins all cut rows.
+//    b. More entries: chunk c begins with entry 2048 * c. A second kernel, JoinCutRows, joins the cut rows.
+//       It is not launched if it has no rows to join or to scale.
 //    c. As b, for CRS on a GPU with one column of x and sums of at most 8 bytes: if a row lies in two chunks,
 //       these meet. They exchange their partial sums through one atomic word, and the second of them stores
 //       the row. The second kernel joins only the rows in three or more chunks.
 //    docs/performance.md, "How cut rows are joined", gives the reasons.
+// 6. In rows without entries y is only scaled. A chunk of CRS scales y in such rows between its own rows,
+//    because its team reads the row map there anyway. The rows that no chunk scales are in the list
+//    empty_rows: all rows without entries of a COO matrix; in CRS those that lie in a chunk with more than
+//    most_crs_rows rows (ChunkLaunch). Additional teams of the first kernel (case a) or the second kernel
+//    (cases b and c) scale y in the rows of the list.
 //
 // Source: segmented sums over COO, Bell and Garland 2009, section 4.3, which Vazquez et al. 2011 and Liu et
 // al. 2012 use too. They join the partial sums in a third, serial kernel; step 5 replaces it.
@@ -45,11 +49,15 @@
 // On a GPU:
 //   RowBegins(entries, chunk, begin, end, lane)
 //                                 searches a chunk, whose entries are begin to end - 1, as one lane of a
-//                                 team. Its member visit(v) calls v(i - begin, row) for each entry i that
-//                                 begins a row and that this lane found. Together the lanes find each of
-//                                 them once. Kernels may call the member visit several times
+//                                 team. Its member visit(v, scale) calls v(i - begin, row) for each entry i
+//                                 that begins a row, and scale(row) for each row in which the chunk scales
+//                                 y (step 6), if this lane found it. Together the lanes find each of them
+//                                 once. Kernels may call the member visit several times
 //   row_begins_in_registers       constexpr: whether RowBegins keeps the rows that it found in registers
 // On a host:
+//   rows_to_scale(chunk, end)     RowRange: the chunk, whose last entry is end - 1, scales y in those of
+//                                 these rows that have no entries (step 6). Rows after the last row of the
+//                                 chunk have none
 //   row_has(row, i)               whether entry i is in `row`; it is in `row` or in a later one
 //   row_after(row, i)             row of entry i, the first entry after `row`
 //   known_end(row, i, end, guess) returns e with i <= e <= end. Entries i to e - 1 are in `row`; later ones
@@ -97,7 +105,7 @@ struct BalancedSpmv {
       return 0;
   }
 
-  /// Scales y in chunk_size rows without entries, from element `first` of empty_rows on.
+  /// Scales y in the rows of chunk_size elements of empty_rows, from element `first` on.
   KOKKOS_INLINE_FUNCTION void scale_empty_rows(const typename launch::member_type& team,
                                                const std::int64_t first) const {
     const std::int64_t rest = product.empty_row_count - first;
@@ -148,8 +156,8 @@ void prepare_balanced_spmv(const ExecutionSpace& exec, const Operands&, std::int
 }
 
 /// The balanced product, for modes N and C. `entries` is the layout of the matrix. `chunks` and `empty_rows`
-/// (the rows without entries) are its Views. `name` and `join_name` name the kernels. Neither fences nor
-/// allocates, unless no workspace is free (see WorkspacePool).
+/// (the rows without entries that no chunk scales) are its Views. `name` and `join_name` name the kernels.
+/// Neither fences nor allocates, unless no workspace is free (see WorkspacePool).
 template <class ExecutionSpace, class EntryLayout, class Operands, class Device, class RowList>
 void balanced_spmv(const ExecutionSpace& exec, const std::string& name, const std::string& join_name,
                    Mode mode, const EntryLayout& entries, const Operands& operands,

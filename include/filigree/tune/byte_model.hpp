@@ -100,7 +100,8 @@ class ByteModel {
   double conversion_seconds(double reads, double storage_bytes) const;
   Prediction predict_kernel(const Kernel& kernel, const Work& work, double storage_bytes,
                             double conversion_reads) const;
-  Prediction predict_chunks(const Kernel& kernel, double matrix_bytes, double conversion_reads) const;
+  Prediction predict_chunks(const Kernel& kernel, double matrix_bytes, double conversion_reads,
+                            double listed_rows) const;
   Prediction predict_crs(const Kernel& kernel, int log2_lanes, double loads = 1) const;
   Prediction predict_sorted_rows(const Kernel& kernel) const;
   template <class Options, class Bytes>

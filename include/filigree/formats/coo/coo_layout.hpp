@@ -56,6 +56,8 @@ struct CooLayout {
   KOKKOS_FORCEINLINE_FUNCTION bool row_begins_at(std::int64_t row, std::int64_t i) const {
     return i == 0 || row_of(i - 1) != row;
   }
+  /// None: empty_rows lists all rows without entries.
+  KOKKOS_FORCEINLINE_FUNCTION static RowRange rows_to_scale(std::int64_t, std::int64_t) { return {}; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_after(std::int64_t, std::int64_t i) const { return row_of(i); }
   KOKKOS_FORCEINLINE_FUNCTION bool row_has(std::int64_t row, std::int64_t i) const {
     return row_of(i) == row;
@@ -100,8 +102,8 @@ struct CooLayout {
     }
 
     /// Loads all rows before the first visit, so that the loads do not wait for each other.
-    template <class Visit>
-    KOKKOS_FORCEINLINE_FUNCTION void visit(const Visit& visit) const {
+    template <class Visit, class Scale>
+    KOKKOS_FORCEINLINE_FUNCTION void visit(const Visit& visit, const Scale&) const {
       Ordinal row[launch::entries_per_lane];
       FILIGREE_UNROLL(8)
       for (int j = 0; j < launch::entries_per_lane; ++j)

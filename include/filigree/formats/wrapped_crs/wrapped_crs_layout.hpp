@@ -65,13 +65,25 @@ struct CrsEntryLayout {
     prefetch_ahead(entries + i, length);
   }
 
-  /// Lane l of a team looks at rows l, l + 256, and so on of the chunk. If the chunk crosses very many rows
-  /// without entries, it looks at entries l, l + 256, and so on instead, and searches for the row of each
-  /// (see docs/performance.md, "Balanced CRS with many rows without entries").
+  /// The rows that a chunk reaches over: from the row of its first entry to the row of the first entry after
+  /// it, which may begin in the chunk. The first chunk also has the rows without entries before its first entry, and the last chunk those
+  /// after its last entry. `end` is the first entry after the chunk.
+  KOKKOS_FORCEINLINE_FUNCTION RowRange rows_of_chunk(std::int64_t chunk, std::int64_t end) const {
+    return {chunk > 0 ? first_row(chunk) : 0, end < nnz ? first_row(chunk + 1) + 1 : row_count};
+  }
+  /// Whether a chunk reaches over so many rows that it does not look at each of them.
+  KOKKOS_FORCEINLINE_FUNCTION static bool are_many(const RowRange& rows) {
+    return rows.end - rows.begin > chunk_launch::most_crs_rows;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION RowRange rows_to_scale(std::int64_t chunk, std::int64_t end) const {
+    const RowRange rows = rows_of_chunk(chunk, end);
+    return are_many(rows) ? RowRange{} : RowRange{rows.begin, end < nnz ? rows.end - 1 : rows.end};
+  }
+
+  /// Lane l of a team looks at rows l, l + 256, and so on of the chunk. If these are too many, it looks at
+  /// entries l, l + 256, and so on instead, and searches for the row of each.
   struct RowBegins {
     using launch = ChunkLaunch<ExecutionSpace>;
-    /// The most rows of a chunk that the lanes look at one by one.
-    static constexpr std::int64_t most_rows = 8 * launch::chunk_size;
     const CrsEntryLayout& layout;
     std::int64_t chunk;
     std::int64_t begin;
@@ -82,27 +94,26 @@ struct CrsEntryLayout {
                                           std::int64_t begin_, std::int64_t end_, int lane_)
         : layout(layout_), chunk(chunk_), begin(begin_), end(end_), lane(lane_) {}
 
-    template <class Visit>
-    KOKKOS_FORCEINLINE_FUNCTION void visit(const Visit& visit) const {
-      const std::int64_t first = layout.first_row(chunk);
-      const std::int64_t last = end < layout.nnz ? layout.first_row(chunk + 1) : layout.row_count - 1;
-      if (last - first > most_rows) {
-        visit_entries(first, last, visit);
+    template <class Visit, class Scale>
+    KOKKOS_FORCEINLINE_FUNCTION void visit(const Visit& visit, const Scale& scale) const {
+      const RowRange rows = layout.rows_of_chunk(chunk, end);
+      if (are_many(rows)) {
+        visit_entries(rows, visit);
         return;
       }
-      for (std::int64_t row = first + lane; row <= last; row += launch::lanes) {
+      for (std::int64_t row = rows.begin + lane; row < rows.end; row += launch::lanes) {
         const std::int64_t row_begin = layout.begin_of(row);
-        // The last condition leaves out rows without entries.
-        if (row_begin >= begin && row_begin < end && layout.begin_of(row + 1) > row_begin)
+        if (layout.begin_of(row + 1) == row_begin)
+          scale(row);
+        else if (row_begin >= begin && row_begin < end)
           visit(static_cast<int>(row_begin - begin), row);
       }
     }
     template <class Visit>
-    KOKKOS_FORCEINLINE_FUNCTION void visit_entries(std::int64_t first, std::int64_t last,
-                                                   const Visit& visit) const {
+    KOKKOS_FORCEINLINE_FUNCTION void visit_entries(const RowRange& rows, const Visit& visit) const {
       FILIGREE_UNROLL(1)
       for (std::int64_t i = begin + lane; i < end; i += launch::lanes) {
-        const std::int64_t row = layout.search(first, last + 1, i);
+        const std::int64_t row = layout.search(rows.begin, rows.end, i);
         if (layout.begin_of(row) == i) visit(static_cast<int>(i - begin), row);
       }
     }

@@ -55,9 +55,14 @@ struct WrappedCrsOptions : ConvertOptions {
 ///     0 0 0 0        entries     0 2 1 2 3 0 3      shared
 ///     0 2 4 1        values      3 1 2 4 1 1 1      shared
 ///     1 0 0 1        first_rows  0                  balanced only: row of the first entry of each chunk
-///                    empty_rows  1                  balanced only: rows without entries
+///                    empty_rows  none               balanced only: rows without entries of large chunks
 ///                    chunks                         balanced only: chunk_begins is 0 7; see EntryChunks and
 ///                                                   CooMatrix
+///
+/// The team of a chunk also scales y in rows without entries between the rows of its entries. If a chunk
+/// reaches over more than 16384 rows, from the row of its first entry to the row of the first entry of the
+/// next chunk, it does not: empty_rows lists its rows without entries. The rows before the first entry belong
+/// to the first chunk, and those after the last entry to the last chunk.
 ///
 /// In a matrix of more than 2^20 entries, on a GPU, the two chunks of a row that is cut once exchange their
 /// partial sums through words of a workspace. A second kernel joins the chunks.long_row_count rows that are
@@ -65,7 +70,7 @@ struct WrappedCrsOptions : ConvertOptions {
 ///
 /// The Views that do not belong to the CRS matrix are managed, whatever MemoryTraits are.
 /// Bytes: the bytes of the CRS matrix. CrsKernel::balanced adds the bytes that CooMatrix has for chunks and
-/// sizeof(Ordinal) per chunk and per row without entries.
+/// sizeof(Ordinal) per chunk and per element of empty_rows.
 ///
 /// Sources: scalar and vector CRS and one half warp per row, Vazquez, Fernandez and Garzon 2011, section 3.1;
 /// CRS, Kirk and Hwu, chapter 10, section 10.2.
@@ -121,7 +126,7 @@ class WrappedCrsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits
 
   crs_type crs;              ///< the CRS matrix, shared
   row_list_type first_rows;  ///< row of the first entry of each chunk
-  row_list_type empty_rows;  ///< rows without entries, ascending
+  row_list_type empty_rows;  ///< rows without entries that no chunk scales, ascending
   chunks_type chunks;        ///< the chunks that teams multiply
 
  private:
