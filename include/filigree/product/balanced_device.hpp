@@ -184,8 +184,7 @@ struct DeviceChunk {
       mine.template load<false>(entries, begin, count, lane);
     reinterpret_cast<std::uint64_t*>(scratch.begins_row)[lane] = 0;
     team.team_barrier();
-    row_begins.visit([&](const int entry, std::int64_t) { scratch.begins_row[entry] = 1; },
-                     [](std::int64_t) {});
+    row_begins.visit([&](const int entry, std::int64_t) { scratch.begins_row[entry] = 1; });
     // cut_row is the row that continues in the next chunk, or -1.
     const std::int64_t next_row = end < entries.nnz ? entries.first_row(chunk + 1) : -1;
     const std::int64_t cut_row = next_row >= 0 && !entries.row_begins_at(next_row, end) ? next_row : -1;
@@ -216,15 +215,14 @@ struct DeviceChunk {
       // By the last lane, because its warp has the fewest rows to store.
       if constexpr (ChunksMeet)
         if (lane == lanes - 1) leave_head(product, chunk, scratch.group_heads[0], begin);
-      row_begins.visit(
-          [&](const int entry, const std::int64_t row) {
-            const accumulator_type sum = scratch.sums[Scratch::position(entry)];
-            if (row == cut_row)
-              leave_tail<ChunksMeet>(product, chunk, sum, row, c);
-            else
-              operands.store(sum, row, c);
-          },
-          [&](const std::int64_t row) { operands.store(accumulator_type(0), row, c); });
+      row_begins.visit_rows([&](const int entry, const std::int64_t row) {
+        const accumulator_type sum =
+            entry >= 0 ? scratch.sums[Scratch::position(entry)] : accumulator_type(0);
+        if (row == cut_row)
+          leave_tail<ChunksMeet>(product, chunk, sum, row, c);
+        else
+          operands.store(sum, row, c);
+      });
     }
   }
 };

@@ -102,8 +102,8 @@ struct CooLayout {
     }
 
     /// Loads all rows before the first visit, so that the loads do not wait for each other.
-    template <class Visit, class Scale>
-    KOKKOS_FORCEINLINE_FUNCTION void visit(const Visit& visit, const Scale&) const {
+    template <class Visit>
+    KOKKOS_FORCEINLINE_FUNCTION void visit(const Visit& visit) const {
       Ordinal row[launch::entries_per_lane];
       FILIGREE_UNROLL(8)
       for (int j = 0; j < launch::entries_per_lane; ++j)
@@ -111,6 +111,10 @@ struct CooLayout {
       FILIGREE_UNROLL(8)
       for (int j = 0; j < launch::entries_per_lane; ++j)
         if (row[j] >= 0) visit(j * launch::lanes + lane, static_cast<std::int64_t>(row[j]));
+    }
+    template <class Visit>
+    KOKKOS_FORCEINLINE_FUNCTION void visit_rows(const Visit& visit) const {
+      this->visit(visit);
     }
   };
 

@@ -94,20 +94,34 @@ struct CrsEntryLayout {
                                           std::int64_t begin_, std::int64_t end_, int lane_)
         : layout(layout_), chunk(chunk_), begin(begin_), end(end_), lane(lane_) {}
 
-    template <class Visit, class Scale>
-    KOKKOS_FORCEINLINE_FUNCTION void visit(const Visit& visit, const Scale& scale) const {
+    template <class Visit>
+    KOKKOS_FORCEINLINE_FUNCTION void visit(const Visit& visit) const {
+      for_each_row(visit, [&](std::int64_t row_begin, std::int64_t row) {
+        if (row_begin >= begin && row_begin < end && layout.begin_of(row + 1) > row_begin)
+          visit(static_cast<int>(row_begin - begin), row);
+      });
+    }
+    template <class Visit>
+    KOKKOS_FORCEINLINE_FUNCTION void visit_rows(const Visit& visit) const {
+      for_each_row(visit, [&](std::int64_t row_begin, std::int64_t row) {
+        const bool is_empty = layout.begin_of(row + 1) == row_begin;
+        if (is_empty || (row_begin >= begin && row_begin < end))
+          visit(is_empty ? -1 : static_cast<int>(row_begin - begin), row);
+      });
+    }
+
+   private:
+    /// Calls look(first entry of the row, row) for the rows of this lane, or visit_entries() if the chunk has
+    /// too many rows.
+    template <class Visit, class Look>
+    KOKKOS_FORCEINLINE_FUNCTION void for_each_row(const Visit& visit, const Look& look) const {
       const RowRange rows = layout.rows_of_chunk(chunk, end);
       if (are_many(rows)) {
         visit_entries(rows, visit);
         return;
       }
-      for (std::int64_t row = rows.begin + lane; row < rows.end; row += launch::lanes) {
-        const std::int64_t row_begin = layout.begin_of(row);
-        if (layout.begin_of(row + 1) == row_begin)
-          scale(row);
-        else if (row_begin >= begin && row_begin < end)
-          visit(static_cast<int>(row_begin - begin), row);
-      }
+      for (std::int64_t row = rows.begin + lane; row < rows.end; row += launch::lanes)
+        look(layout.begin_of(row), row);
     }
     template <class Visit>
     KOKKOS_FORCEINLINE_FUNCTION void visit_entries(const RowRange& rows, const Visit& visit) const {
