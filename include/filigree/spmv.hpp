@@ -11,9 +11,6 @@
 namespace Filigree {
 namespace Impl {
 
-/// The most columns of x that one launch multiplies. A product of more columns reads A several times.
-constexpr int multi_vector_columns = 16;
-
 /// Throws std::invalid_argument, with all extents, if x and y do not fit A and the mode, overlap, or have too
 /// large a stride.
 template <class Matrix, class XView, class YView>
@@ -62,6 +59,31 @@ const auto& stored_matrix(const Matrix& A) {
     return A.matrix;
   else
     return A;
+}
+
+/// Several columns of x on a GPU with ColumnAccess::packed, if x and y allow it, or ColumnAccess::exact, if there
+/// are 4, 8 or 16. Returns whether it has launched the product. `launch` is that of spmv_with_handle().
+template <class Launch, class XVector, class YVector>
+bool launch_columns_on_gpu(const Launch& launch, const XVector& x, std::int64_t x_rows, const YVector& y,
+                           int first, int count) {
+  constexpr int per_lane = 4;
+  using packed_access = std::integral_constant<ColumnAccess, ColumnAccess::packed>;
+  using exact_access = std::integral_constant<ColumnAccess, ColumnAccess::exact>;
+  if constexpr (is_in_memory_v<XVector>)
+    if (count % per_lane == 0 && is_row_major<per_lane>(x.from_column(first)) &&
+        is_row_major<per_lane>(y.from_column(first))) {
+      launch(std::integral_constant<int, per_lane>(), packed_access(), first, count);
+      return true;
+    }
+  if constexpr (is_in_memory_v<XVector>)
+    if (!rows_are_near(x, x_rows)) return false;
+  const auto launch_exactly = [&](auto number) {
+    if (count == number) launch(number, exact_access(), first, count);
+    return count == number;
+  };
+  return launch_exactly(std::integral_constant<int, 4>()) ||
+         launch_exactly(std::integral_constant<int, 8>()) ||
+         launch_exactly(std::integral_constant<int, multi_vector_columns>());
 }
 
 /// spmv with a handle or NoHandle.
@@ -121,20 +143,28 @@ void spmv_with_handle(const ExecutionSpace& exec, [[maybe_unused]] const Handle&
       }
   }
   const auto x_vector = scaling.template scaled_x<accumulator_type>(multi_vector<XView, const x_type>(x));
-  const auto launch = [&](auto most_columns, int first, int count) {
+  const auto launch = [&](auto most_columns, auto access, int first, int count) {
     using Operands = ProductOperands<typename MatrixTraits<Matrix>::value_type, x_type, y_type,
-                                     decltype(most_columns)::value, std::decay_t<decltype(scaling)>>;
-    spmv_kernel(exec, name, mode, stored,
-                Operands{scaling, x_vector.from_column(first), y_vector.from_column(first), count, wide_alpha,
-                         wide_beta});
+                                     decltype(most_columns)::value, std::decay_t<decltype(scaling)>,
+                                     decltype(access)::value>;
+    const Operands operands = {
+        scaling, x_vector.from_column(first), y_vector.from_column(first), count, wide_alpha, wide_beta};
+    spmv_kernel(exec, name, mode, stored, operands);
   };
+  using any_access = std::integral_constant<ColumnAccess, ColumnAccess::any>;
   int column = 0;
   if constexpr (rank == 2) {
     constexpr int most = multi_vector_columns;
-    for (; columns - column > 1; column += most)
-      launch(std::integral_constant<int, most>(), column, columns - column < most ? columns - column : most);
+    for (; columns - column > 1; column += most) {
+      const int count = columns - column < most ? columns - column : most;
+      if constexpr (runs_on_gpu_v<ExecutionSpace>)
+        if (launch_columns_on_gpu(launch, x_vector, static_cast<std::int64_t>(x.extent(0)), y_vector, column,
+                                  count))
+          continue;
+      launch(std::integral_constant<int, most>(), any_access(), column, count);
+    }
   }
-  if (column < columns) launch(std::integral_constant<int, 1>(), column, 1);
+  if (column < columns) launch(std::integral_constant<int, 1>(), any_access(), column, 1);
 }
 
 }  // namespace Impl

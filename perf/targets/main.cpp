@@ -400,35 +400,73 @@ void empty_rows(Report& report, const Options&, double bandwidth) {
 
 // ---- several columns --------------------------------------------------------------------------------------
 
-/// Products with several columns of x, compared with the same number of products with one column.
-template <template <class, class, class, class, class> class Format>
-void columns_of(Report& report, const std::string& name, const CrsOf<double>& crs,
-                const Filigree::convert_options_t<Format, CrsOf<double>>& options) {
+/// Products with several columns of x, compared with the time in which the bytes that must move can be read: A
+/// once, x once and y once. `required` is the fraction of that speed that must be reached.
+template <class Layout, template <class, class, class, class, class> class Format, class Scalar>
+void columns_of(Report& report, const std::string& name, const CrsOf<Scalar>& crs,
+                const Filigree::convert_options_t<Format, CrsOf<Scalar>>& options, double bandwidth,
+                double required) {
   const auto A = Filigree::convert<Format>(crs, options);
   const Execution exec;
   const CacheFlush<Execution> flush(exec);
-  const auto seconds = [&](int columns) {
-    const Kokkos::View<double**, Kokkos::LayoutLeft, Execution::device_type> x("x", crs.numCols(), columns);
-    const Kokkos::View<double**, Kokkos::LayoutLeft, Execution::device_type> y("y", crs.numRows(), columns);
-    Kokkos::deep_copy(x, 1.0);
-    return median_cold_seconds(exec, flush, [&]() { Filigree::spmv("N", 1.0, A, x, 0.0, y); });
-  };
-  const double single = seconds(1);
-  for (const int columns : {2, 4, 8, 16}) {
-    const double ratio = columns * single / seconds(columns);
-    report.out() << name << ", " << columns << " columns: " << ratio << " times as fast as single products"
-                 << std::endl;
-    if (columns == 8) report.at_least(name + ", 8 columns: speed / single products", 3.0, ratio);
+  const double vector_bytes = sizeof(Scalar) * static_cast<double>(crs.numRows() + crs.numCols());
+  for (const int columns : {4, 8, 16}) {
+    using Vectors = Kokkos::View<Scalar**, Layout, Execution::device_type>;
+    const Vectors x("x", crs.numCols(), columns);
+    const Vectors y("y", crs.numRows(), columns);
+    Kokkos::deep_copy(x, Scalar(1));
+    const double seconds =
+        median_cold_seconds(exec, flush, [&]() { Filigree::spmv("N", 1.0, A, x, 0.0, y); });
+    const double bytes = static_cast<double>(A.storage_bytes()) + columns * vector_bytes;
+    report.at_least(std::string(A.name()) + ", " + name +
+                        (std::is_same_v<Layout, Kokkos::LayoutLeft> ? ", LayoutLeft, " : ", LayoutRight, ") +
+                        std::to_string(columns) + " columns: fraction of read bandwidth",
+                    required, bytes / seconds / bandwidth);
   }
 }
 
-void columns(Report& report, const Options&, double) {
-  report.out() << '\n';
-  const auto crs = grid_matrix<CrsOf<double>>({100, 3, 4});
-  Filigree::CdsOptions cds;
-  cds.block_size = 4;
-  columns_of<Filigree::CdsMatrix>(report, "cds, 7pt 100^3 b=4 double", crs, cds);
-  columns_of<Filigree::SellMatrix>(report, "sell, 7pt 100^3 b=4 double", crs, {});
+/// columns_of() for the formats that suit a matrix with dense blocks, and both layouts of x and y.
+template <class Layout, class Scalar>
+void columns_of_formats(Report& report, const std::string& name, const CrsOf<Scalar>& crs, int block_size,
+                        bool is_grid, double bandwidth) {
+  if (is_grid) {
+    Filigree::CdsOptions cds;
+    cds.block_size = block_size;
+    columns_of<Layout, Filigree::CdsMatrix, Scalar>(report, name, crs, cds, bandwidth, 0.88);
+    if (block_size == 1)
+      columns_of<Layout, Filigree::DiaMatrix, Scalar>(report, name, crs, {}, bandwidth, 0.88);
+  }
+  if (block_size > 1) {
+    Filigree::BellOptions bell;
+    bell.block_size = block_size;
+    columns_of<Layout, Filigree::BellMatrix, Scalar>(report, name, crs, bell, bandwidth, 0.85);
+  }
+  columns_of<Layout, Filigree::EllMatrix, Scalar>(report, name, crs, {}, bandwidth, 0.8);
+  columns_of<Layout, Filigree::SellMatrix, Scalar>(report, name, crs, {}, bandwidth, 0.8);
+}
+
+template <class Scalar>
+void columns_of_scalar(Report& report, const Options& options, const std::string& scalar, double bandwidth) {
+  const auto measure = [&](const std::string& name, const CrsOf<Scalar>& crs, int block_size, bool is_grid) {
+    columns_of_formats<Kokkos::LayoutLeft, Scalar>(report, name + " " + scalar, crs, block_size, is_grid,
+                                                   bandwidth);
+    columns_of_formats<Kokkos::LayoutRight, Scalar>(report, name + " " + scalar, crs, block_size, is_grid,
+                                                    bandwidth);
+  };
+  for (const GridCase& grid : {GridCase{256, 3, 1}, GridCase{128, 3, 3}, GridCase{100, 3, 4}})
+    measure(grid.name(), grid_matrix<CrsOf<Scalar>>(grid), grid.dof, true);
+  measure("27-point 100^3", grid_matrix<CrsOf<Scalar>>({100, 3, 1}, Filigree::Stencil::twenty_seven_point()),
+          1, true);
+  if (!options.matrices.empty())
+    for (const char* name : {"bcsstk33", "bcsstk24"})
+      measure(name,
+              from_file<CrsOf<Scalar>>(options.matrices + "/" + name + ".mtx.gz", entries_of_large).make(), 1,
+              false);
+}
+
+void columns(Report& report, const Options& options, double bandwidth) {
+  columns_of_scalar<double>(report, options, "double", bandwidth);
+  columns_of_scalar<float>(report, options, "float", bandwidth);
 }
 
 // ---- small matrices ---------------------------------------------------------------------------------------

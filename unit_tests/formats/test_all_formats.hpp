@@ -51,7 +51,7 @@ class AllFormats : public testing::Test {
   static void expect_no_leak(const std::string& name, const Matrix& A, const HostMatrix<Scalar>& host) {
     for (const Mode mode : all_modes)
       for (std::int64_t at = 0; at < x_rows(host, mode); ++at)
-        for (const int columns : {0, 3}) {
+        for (const int columns : {0, 3, 4}) {
           auto x = Random(3).vectors<Scalar>(x_rows(host, mode), columns == 0 ? 1 : columns);
           x(at, x.columns / 2) = at % 2 == 0 ? infinity<Scalar>() : not_a_number<Scalar>();
           EXPECT_TRUE(multiplies_vectors<typename Case::Layout>(
@@ -105,7 +105,7 @@ TYPED_TEST_P(AllFormats, MultipliesManyColumns) {
   const auto expect_correct = [&](const HostMatrix<Scalar>& host, int block_size) {
     const auto A = converted<TypeParam>(host, block_size);
     for (const Mode mode : all_modes)
-      for (const int columns : {9, 16, 18})
+      for (const int columns : {9, 12, 16, 24})
         EXPECT_TRUE(this->is_correct(A, host, {mode, other_factor<Scalar>(1.5), Scalar(1), columns}))
             << "block size " << block_size;
   };

@@ -133,6 +133,17 @@ struct BothStrided {
   }
 };
 
+/// Four neighbouring columns from column First on. In a row-major View a GPU loads the four elements of a row
+/// at once if they are aligned: for First = 4, but not for First = 3.
+template <class Layout, int First>
+struct FourColumns {
+  static auto parent(int rows) { return View2<double, Layout>("parent", rows, 8); }
+  template <class Parent>
+  auto operator()(const Parent& parent) const {
+    return Kokkos::subview(parent, Kokkos::ALL, std::make_pair(First, First + 4));
+  }
+};
+
 TYPED_TEST(Views, MayBeStrided) {
   for (const Mode mode : {Mode::NoTranspose, Mode::Transpose}) {
     this->template expect_correct<RowOfRight>(mode);
@@ -141,6 +152,9 @@ TYPED_TEST(Views, MayBeStrided) {
     this->template expect_correct<BothStrided>(mode);
     this->template expect_correct<ColumnOfRight>(mode);
     this->template expect_correct<RowOfLeft>(mode);
+    this->template expect_correct<FourColumns<Kokkos::LayoutRight, 4>>(mode);
+    this->template expect_correct<FourColumns<Kokkos::LayoutRight, 3>>(mode);
+    this->template expect_correct<FourColumns<Kokkos::LayoutLeft, 3>>(mode);
   }
 }
 
@@ -230,6 +244,29 @@ TYPED_TEST(Views, MayBeUsedOnAnotherInstance) {
   instance.fence();
   EXPECT_TRUE(agrees(host_vectors(v.y_view), v.expected(new_host)));
   EXPECT_EQ(canonical(host_matrix(again)), canonical(new_host));
+}
+
+/// A kernel with a compiled number of columns has 32-bit offsets into x. Here 23 rows of x cover 5.9 GB, so
+/// that the offsets need more than 32 bits.
+TEST(FarRows, AreNotAddressedWith32Bits) {
+  constexpr std::int64_t stride = std::int64_t(1) << 25;
+  using Filigree::Impl::MultiVector;
+  using Filigree::Impl::rows_are_near;
+  const MultiVector<double> far{nullptr, 8 * stride, 2};
+  EXPECT_TRUE(rows_are_near(far, 15));
+  EXPECT_FALSE(rows_are_near(far, 16));
+  if constexpr (Filigree::Impl::runs_on_gpu_v<ExecutionSpace>) {
+    const Vectors<View2> v(4);
+    const View1<double, Kokkos::LayoutLeft> memory(Kokkos::view_alloc(Kokkos::WithoutInitializing, "memory"),
+                                                   static_cast<std::size_t>(22 * stride + 8));
+    const Kokkos::View<double**, Kokkos::LayoutStride, Device> x(memory.data(),
+                                                                 Kokkos::LayoutStride(23, stride, 4, 2));
+    Kokkos::deep_copy(x, v.x_view);
+    const auto host = scattered<double>(23, 23, 5);
+    const auto A = Filigree::convert<Filigree::SellMatrix>(device_crs(host));
+    Filigree::spmv("N", 1.5, A, x, -0.4, v.y_view);
+    EXPECT_TRUE(agrees(host_vectors(v.y_view), v.expected(host)));
+  }
 }
 
 // The values begin at an address that is not a multiple of 16 bytes, so a GPU cannot load two at once.

@@ -148,8 +148,9 @@ struct BalancedSpmv {
 };
 
 /// Allocates the workspace of balanced_spmv() if there is none. If this throws, nothing has been launched.
-template <class ExecutionSpace, class Operands>
-void prepare_balanced_spmv(const ExecutionSpace& exec, const Operands&, std::int64_t nnz) {
+template <class ExecutionSpace, class GivenOperands>
+void prepare_balanced_spmv(const ExecutionSpace& exec, const GivenOperands& given, std::int64_t nnz) {
+  using Operands = decltype(given.with_any_count());
   using ProductCarry = Carry<typename Operands::accumulator_type, Operands::most_columns>;
   auto& workspace = ProductCarry::borrow(exec, ChunkLaunch<ExecutionSpace>::chunk_count(nnz));
   WorkspacePool<ExecutionSpace>::get().give_back(workspace);
@@ -158,10 +159,13 @@ void prepare_balanced_spmv(const ExecutionSpace& exec, const Operands&, std::int
 /// The balanced product, for modes N and C. `entries` is the layout of the matrix. `chunks` and `empty_rows`
 /// (the rows without entries that no chunk scales) are its Views. `name` and `join_name` name the kernels.
 /// Neither fences nor allocates, unless no workspace is free (see WorkspacePool).
-template <class ExecutionSpace, class EntryLayout, class Operands, class Device, class RowList>
+template <class ExecutionSpace, class EntryLayout, class GivenOperands, class Device, class RowList>
 void balanced_spmv(const ExecutionSpace& exec, const std::string& name, const std::string& join_name,
-                   Mode mode, const EntryLayout& entries, const Operands& operands,
+                   Mode mode, const EntryLayout& entries, const GivenOperands& given,
                    const EntryChunks<Device>& chunks, const RowList& empty_rows) {
+  // The kernel multiplies one column of x after the other.
+  const auto operands = given.with_any_count();
+  using Operands = decltype(given.with_any_count());
   using Launch = ChunkLaunch<ExecutionSpace>;
   using Product = ChunkProduct<ExecutionSpace, EntryLayout, Operands>;
   const bool row_aligned = chunks.chunk_begins.extent(0) > 0;

@@ -197,19 +197,24 @@ struct BlockTermsRowSpmv {
   Operands operands;
 
   void launch_on(const ExecutionSpace& exec, const std::string& name) const {
-    Kokkos::parallel_for(name, launch::policy(exec, terms.y_blocks * terms.block_size), *this);
+    Kokkos::parallel_for(
+        name,
+        launch::policy(exec, terms.y_blocks * terms.block_size, launch::team_size, operands.column_lanes()),
+        *this);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
-    launch::for_each_row(team, terms.y_blocks * terms.block_size, [&](const std::int64_t item) {
-      std::int64_t block_row;
-      int i;
-      terms.row_of_item(item, block_row, i);
-      row_product(block_row, i);
-    });
+    for_each_row_of_columns<launch>(team, terms.y_blocks * terms.block_size, operands,
+                                    [&](const std::int64_t item, const Operands& of_lane) {
+                                      std::int64_t block_row;
+                                      int i;
+                                      terms.row_of_item(item, block_row, i);
+                                      row_product(block_row, i, of_lane);
+                                    });
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void row_product(const std::int64_t block_row, const int i) const {
+  KOKKOS_FORCEINLINE_FUNCTION void row_product(const std::int64_t block_row, const int i,
+                                               const Operands& of_lane) const {
     const int b = terms.block_size;
     if (block_row * b + i >= terms.y_rows) return;
     sums_type sums = {};
@@ -231,10 +236,10 @@ struct BlockTermsRowSpmv {
                      : scalar_type(0);
           columns[u] = exists ? column : terms.x_rows - 1;
         }
-        operands.add_batch_unless_zero(sums, values, columns);
+        of_lane.add_batch_unless_zero(sums, values, columns);
       }
     }
-    operands.store(sums, block_row * b + i);
+    of_lane.store(sums, block_row * b + i);
   }
 };
 

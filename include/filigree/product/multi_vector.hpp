@@ -32,6 +32,17 @@ struct MultiVector {
   KOKKOS_FORCEINLINE_FUNCTION T* pointer(Row row, std::int64_t column) const {
     return &(*this)(row, column);
   }
+  /// Bytes from the first row to `row`. Requires rows_are_near().
+  template <class Row>
+  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t near_offset(Row row) const {
+    return static_cast<std::uint32_t>(row) * static_cast<std::uint32_t>(row_bytes);
+  }
+  /// The element of a column at such an offset. All lanes of a GPU add it to the same address, which takes
+  /// fewer registers than an address per lane and column.
+  KOKKOS_FORCEINLINE_FUNCTION T& at_near_offset(std::uint32_t offset, std::int64_t column) const {
+    using byte = std::conditional_t<std::is_const<T>::value, const char, char>;
+    return *reinterpret_cast<T*>(reinterpret_cast<byte*>(data + column * column_stride) + offset);
+  }
   KOKKOS_FORCEINLINE_FUNCTION bool has_unit_stride() const {
     return row_bytes == static_cast<int>(sizeof(T));
   }
@@ -43,6 +54,27 @@ struct MultiVector {
     return {data + column * column_stride, row_bytes, column_stride};
   }
 };
+
+/// Whether a vector is a MultiVector, and not computed from one.
+template <class Vector>
+constexpr bool is_in_memory_v = false;
+template <class T>
+constexpr bool is_in_memory_v<MultiVector<T>> = true;
+
+/// Whether the bytes between any two of the first `rows` rows are a number of 32 bits.
+template <class T>
+bool rows_are_near(const MultiVector<T>& vector, std::int64_t rows) {
+  return rows * vector.row_bytes <= std::int64_t(std::numeric_limits<std::uint32_t>::max());
+}
+
+/// Whether the elements of a row are neighbours, and every Count of them, from the first one on, are aligned to
+/// their bytes.
+template <int Count, class T>
+bool is_row_major(const MultiVector<T>& vector) {
+  constexpr int bytes = Count * static_cast<int>(sizeof(T));
+  return vector.column_stride == 1 && vector.row_bytes % bytes == 0 &&
+         reinterpret_cast<std::uintptr_t>(vector.data) % bytes == 0;
+}
 
 /// The number of columns of a View of rank 1 or 2.
 template <class View>

@@ -7,10 +7,23 @@
 
 namespace Filigree::Impl {
 
-/// x, y, alpha and beta of y = beta*y + alpha*op(A)*x, for up to Columns columns of x and y. spmv() makes
-/// them and hands them to the kernels of every format. Scalar is the scalar type of A. Scaling is NoScaling or
-/// PowerScaling.
-template <class Scalar, class X, class Y, int Columns, class Scaling = NoScaling>
+/// The most columns of x that one launch multiplies, reading A once.
+constexpr int multi_vector_columns = 16;
+
+/// What a kernel knows about the columns of x and y when it is compiled.
+enum class ColumnAccess {
+  any,    ///< up to Columns columns with any strides
+  exact,  ///< exactly Columns columns with any strides, and rows_are_near() for x. This takes a GPU fewer
+          ///< instructions
+  packed  ///< Columns columns per lane of a GPU, neighbours in memory. See ProductOperands::of_column_lane()
+};
+
+/// x, y, alpha and beta of y = beta*y + alpha*op(A)*x, for Columns columns of x and y as ColumnAccess says.
+/// spmv() makes them and hands them to the kernels of every format. Scalar is the scalar type of A. Scaling is
+/// NoScaling or PowerScaling. docs/performance.md, "Several columns of x on a GPU", compares the kinds of
+/// access.
+template <class Scalar, class X, class Y, int Columns, class Scaling = NoScaling,
+          ColumnAccess Access = ColumnAccess::any>
 struct ProductOperands : Scaling {
   using y_type = Y;
   using accumulator_type = wider_t<Scalar, X, Y>;
@@ -21,6 +34,9 @@ struct ProductOperands : Scaling {
   /// Whether kernels may load several elements of x at once from memory.
   static constexpr bool x_is_in_memory = std::is_same_v<Scaling, NoScaling>;
   static constexpr int most_columns = Columns;
+  static constexpr bool is_packed = Access == ColumnAccess::packed;
+  /// Whether the kernel, or one lane if is_packed, has exactly Columns columns.
+  static constexpr bool is_exact = Access != ColumnAccess::any || Columns == 1;
   /// The sums of one row, one per column of x.
   using sums_type = accumulator_type[Columns];
 
@@ -30,8 +46,8 @@ struct ProductOperands : Scaling {
   accumulator_type alpha;
   accumulator_type beta;
 
-  /// Whether this launch has the given column of x. With Columns == 1 that is known at compile time.
-  KOKKOS_FORCEINLINE_FUNCTION bool has(int column) const { return Columns == 1 || column < columns; }
+  /// Whether this launch has the given column of x. If is_exact, that is known at compile time.
+  KOKKOS_FORCEINLINE_FUNCTION bool has(int column) const { return is_exact || column < columns; }
 
   /// The same operands. If UnitStride is true, x must have unit stride, and the compiler knows it. An address
   /// with a stride that the compiler does not know takes a host more instructions.
@@ -42,15 +58,40 @@ struct ProductOperands : Scaling {
     return result;
   }
 
-  /// The columns of x and y from `first` on, at most Most of them.
+  /// The same operands with ColumnAccess::any. For kernels that would not gain by another access, so that
+  /// fewer of them are compiled.
+  ProductOperands<Scalar, X, Y, Columns == 1 ? 1 : multi_vector_columns, Scaling> with_any_count() const {
+    return {static_cast<const Scaling&>(*this), x, y, columns, alpha, beta};
+  }
+
+  /// The columns of x and y from `first` on, at most Most of them. If is_exact, `first` is a multiple of Most.
   template <int Most>
-  KOKKOS_FORCEINLINE_FUNCTION ProductOperands<Scalar, X, Y, Most, Scaling> from_column(int first) const {
-    return {static_cast<const Scaling&>(*this),
-            x.from_column(first),
-            y.from_column(first),
-            columns - first < Most ? columns - first : Most,
-            alpha,
-            beta};
+  KOKKOS_FORCEINLINE_FUNCTION auto from_column(int first) const {
+    constexpr bool exact = is_exact && Columns % Most == 0;
+    using Result =
+        ProductOperands<Scalar, X, Y, Most, Scaling, exact ? ColumnAccess::exact : ColumnAccess::any>;
+    return Result{static_cast<const Scaling&>(*this),
+                  x.from_column(first),
+                  y.from_column(first),
+                  columns - first < Most ? columns - first : Most,
+                  alpha,
+                  beta};
+  }
+
+  /// The number of lanes over which the columns of x are spread, a power of two. It is 1 unless is_packed.
+  int column_lanes() const {
+    int lanes = 1;
+    while (is_packed && lanes * Columns < columns)
+      lanes *= 2;
+    return lanes;
+  }
+  /// The operands of one of these lanes, which has the columns from lane * Columns on.
+  KOKKOS_FORCEINLINE_FUNCTION ProductOperands of_column_lane(int lane) const {
+    ProductOperands result = *this;
+    result.x = x.from_column(lane * Columns);
+    result.y = y.from_column(lane * Columns);
+    result.columns = Columns;
+    return result;
   }
 
   /// Columns of x whose loads are in flight together.
@@ -62,7 +103,7 @@ struct ProductOperands : Scaling {
   template <int First = 0, class Visit>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_column(const Visit& visit) const {
     if constexpr (First < Columns) {
-      if (First > 0 && First >= columns) return;
+      if (First > 0 && !has(First)) return;
       FILIGREE_UNROLL(4)
       for (int c = First; c < Columns && c < First + column_group; ++c)
         visit(c, has(c) ? c : columns - 1);
@@ -93,20 +134,67 @@ struct ProductOperands : Scaling {
     sum = a == Scalar(0) ? sum : with_product;
   }
 
-  /// sums += values[i] * x(columns_of_a[i], :) for all i in order, unless values[i] is 0. All elements of x
-  /// are loaded before the first addition.
+  /// Calls add(sums[c], i, x(columns_of_a[i], c)) for all columns c of x and all i in order. If exists(i) is
+  /// false, x is not read, and 0 stands for its element. Elements of x are loaded in groups, before the
+  /// additions of the group.
+  template <int Size, class Ordinal, class Exists, class Add>
+  KOKKOS_FORCEINLINE_FUNCTION void add_batch(sums_type& sums, const Ordinal (&columns_of_a)[Size],
+                                             const Exists& exists, const Add& add) const {
+    if constexpr (is_packed) {
+      // Four elements of each column need 32 registers in double.
+      constexpr int group = 4;
+      FILIGREE_UNROLL(4)
+      for (int first = 0; first < Size; first += group) {
+        Pack<x_type, Columns> factors[group];
+        FILIGREE_UNROLL(4)
+        for (int i = 0; i < group; ++i)
+          if (first + i < Size && exists(first + i))
+            factors[i] =
+                *reinterpret_cast<const Pack<x_type, Columns>*>(x.pointer(columns_of_a[first + i], 0));
+          else
+            factors[i] = {};
+        FILIGREE_UNROLL(4)
+        for (int i = 0; i < group; ++i)
+          FILIGREE_UNROLL(4)
+        for (int c = 0; c < Columns; ++c)
+          if (first + i < Size) add(sums[c], first + i, factors[i].values[c]);
+      }
+    } else if constexpr (Access == ColumnAccess::exact && x_is_in_memory) {
+      std::uint32_t offsets[Size];
+      FILIGREE_UNROLL(8)
+      for (int i = 0; i < Size; ++i)
+        offsets[i] = x.near_offset(columns_of_a[i]);
+      FILIGREE_UNROLL(16)
+      for (int c = 0; c < Columns; ++c) {
+        x_type factors[Size];
+        FILIGREE_UNROLL(8)
+        for (int i = 0; i < Size; ++i)
+          factors[i] = exists(i) ? x.at_near_offset(offsets[i], c) : x_type(0);
+        FILIGREE_UNROLL(8)
+        for (int i = 0; i < Size; ++i)
+          add(sums[c], i, factors[i]);
+      }
+    } else {
+      for_each_column([&](int c, int column) {
+        x_type factors[Size];
+        FILIGREE_UNROLL(8)
+        for (int i = 0; i < Size; ++i)
+          factors[i] = exists(i) ? x(columns_of_a[i], column) : x_type(0);
+        FILIGREE_UNROLL(8)
+        for (int i = 0; i < Size; ++i)
+          add(sums[c], i, factors[i]);
+      });
+    }
+  }
+
+  /// sums += values[i] * x(columns_of_a[i], :) for all i in order, unless values[i] is 0. Elements of x are
+  /// loaded before the additions.
   template <int Size, class Ordinal>
   KOKKOS_FORCEINLINE_FUNCTION void add_batch_unless_zero(sums_type& sums, const Scalar (&values)[Size],
                                                          const Ordinal (&columns_of_a)[Size]) const {
-    for_each_column([&](int c, int column) {
-      x_type factors[Size];
-      FILIGREE_UNROLL(8)
-      for (int i = 0; i < Size; ++i)
-        factors[i] = x(columns_of_a[i], column);
-      FILIGREE_UNROLL(8)
-      for (int i = 0; i < Size; ++i)
-        add_unless_zero(sums[c], values[i], factors[i]);
-    });
+    add_batch(
+        sums, columns_of_a, [](int) { return true; },
+        [&](accumulator_type& sum, int i, const x_type& factor) { add_unless_zero(sum, values[i], factor); });
   }
 
   /// a * x(row, column)
@@ -139,8 +227,18 @@ struct ProductOperands : Scaling {
   /// y(row, :) = beta * y(row, :) + alpha * sums
   template <class Row>
   KOKKOS_FORCEINLINE_FUNCTION void store(const sums_type& sums, Row row) const {
-    for (int c = 0; c < Columns; ++c)
-      if (has(c)) store(sums[c], row, c);
+    if constexpr (is_packed) {
+      using pack_type = Pack<Y, Columns>;
+      pack_type* const stored = reinterpret_cast<pack_type*>(&y(row, 0));
+      pack_type pack = {};
+      if (beta != accumulator_type(0)) pack = *stored;
+      for (int c = 0; c < Columns; ++c)
+        update(pack.values[c], beta, times(alpha, this->scaled_sum(sums[c], row)));
+      *stored = pack;
+    } else {
+      for (int c = 0; c < Columns; ++c)
+        if (has(c)) store(sums[c], row, c);
+    }
   }
 
   /// Stores the sums of Rows neighbouring rows; `row`, the first, is a multiple of Rows. If the elements of y
@@ -171,13 +269,36 @@ struct ProductOperands : Scaling {
   }
 };
 
-/// The launch of a product. A GPU must be able to run 1280 lanes per multiprocessor, which leaves 48
-/// registers per lane: enough for the sums of one column of x and for the loads that keep memory busy. Wider
-/// sums need more registers (see docs/performance.md, "Lanes per multiprocessor").
+/// The lanes that a multiprocessor of a GPU must be able to run at once in a product. 1280 lanes leave 48
+/// registers per lane: enough for the sums of up to four columns of x and for the loads that keep memory busy.
+/// More sums need more registers (see docs/performance.md, "Lanes per multiprocessor").
+template <class Operands>
+constexpr int lanes_per_multiprocessor() {
+  if (sizeof(typename Operands::accumulator_type) > 8) return 256;
+  if (Operands::most_columns > 8) return 768;
+  return Operands::is_packed || Operands::most_columns > 4 ? 1024 : 1280;
+}
+
+/// The launch of a product with teams of `Lanes` lanes on a GPU.
 template <class ExecutionSpace, class Operands, int Lanes = 256>
-using ProductLaunch =
-    RowLaunch<ExecutionSpace, Lanes,
-              Operands::most_columns == 1 && sizeof(typename Operands::accumulator_type) <= 8 ? 1280 / Lanes
-                                                                                              : 1>;
+using ProductLaunch = RowLaunch<ExecutionSpace, Lanes, lanes_per_multiprocessor<Operands>() / Lanes>;
+
+/// Calls body(row, operands) on a GPU for the rows of a team, with the operands of the lane. If is_packed, a
+/// row has operands.column_lanes() lanes, which the vector length of the team must be.
+template <class Launch, class Operands, class Body>
+KOKKOS_FORCEINLINE_FUNCTION void for_each_row_of_columns(const typename Launch::member_type& team,
+                                                         std::int64_t row_count, const Operands& operands,
+                                                         const Body& body) {
+  if constexpr (Operands::is_packed) {
+    const auto rows = Launch::rows_of_team(team, row_count, team.team_size());
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows.count), [&](const int i) {
+      // At most multi_vector_columns columns, so each lane has at most one part of them.
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, operands.columns / Operands::most_columns),
+                           [&](const int lane) { body(rows.first + i, operands.of_column_lane(lane)); });
+    });
+  } else {
+    Launch::for_each_row(team, row_count, [&](const std::int64_t row) { body(row, operands); });
+  }
+}
 
 }  // namespace Filigree::Impl

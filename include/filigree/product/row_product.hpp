@@ -28,9 +28,10 @@ struct RowSums {
   }
 };
 
-/// The number of entries that a lane of a GPU loads before it uses the first. They fit into 48 registers.
-template <class Scalar>
-constexpr int entries_in_flight = sizeof(Scalar) <= 8 ? 6 : 4;
+/// The number of entries that a lane of a GPU loads before it uses the first. For one column of x they fit
+/// into 48 registers. Several columns have enough loads in flight with fewer entries.
+template <class Scalar, int Columns>
+constexpr int entries_in_flight = sizeof(Scalar) <= 8 && Columns == 1 ? 6 : 4;
 
 /// The visitor of lane entries on a GPU, with the loop over them: sums += value(j) * x(column(j), :), in the
 /// order of j. It is a class and not a lambda, so that the compiler inlines it also if a layout visits two
@@ -51,28 +52,34 @@ struct AddOnDevice {
     using column_type = decltype(entries.column_once(0));
     using x_type = typename Operands::x_type;
     using accumulator_type = typename Operands::accumulator_type;
-    constexpr int batch = entries_in_flight<value_type>;
+    constexpr int batch = entries_in_flight<value_type, Operands::most_columns>;
 
     const auto add_batch = [&](const length_type first, auto is_whole) {
       constexpr bool whole = decltype(is_whole)::value;
       value_type values[batch];
       column_type columns[batch];
+      bool all_exist = true;
       FILIGREE_UNROLL(8)
       for (int u = 0; u < batch; ++u) {
         const bool is_entry = whole || first + u < entries.count;
         columns[u] = is_entry ? entries.column_once(first + u) : column_type(-1);
         values[u] = is_entry ? conjugate_if<Conjugate>(entries.value_once(first + u)) : value_type(0);
+        all_exist = all_exist && columns[u] >= 0;
       }
-      operands.for_each_column([&](int c, int column_of_x) {
-        x_type factors[batch];
-        FILIGREE_UNROLL(8)
-        for (int u = 0; u < batch; ++u)
-          factors[u] =
-              (whole && !Padded) || columns[u] >= 0 ? operands.x(columns[u], column_of_x) : x_type(0);
-        FILIGREE_UNROLL(8)
-        for (int u = 0; u < batch; ++u)
-          sums[c] += widen<accumulator_type>(values[u]) * widen<accumulator_type>(factors[u]);
-      });
+      const auto multiply = [&](auto unchecked) {
+        operands.add_batch(
+            sums, columns, [&](int u) { return decltype(unchecked)::value || columns[u] >= 0; },
+            [&](accumulator_type& sum, int u, const x_type& factor) {
+              sum += widen<accumulator_type>(values[u]) * widen<accumulator_type>(factor);
+            });
+      };
+      // One test per batch instead of one per column of x: most batches have no padding.
+      if constexpr (whole && !Padded)
+        multiply(std::true_type());
+      else if (Operands::most_columns > 1 && all_exist)
+        multiply(std::true_type());
+      else
+        multiply(std::false_type());
     };
 
     length_type j = 0;
@@ -123,12 +130,16 @@ struct RowProduct {
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
     const auto rows = launch::rows_of_team(team, layout.stored_row_count(), rows_per_gpu_team);
-    if constexpr (launch::gpu) {
+    if constexpr (Operands::is_packed) {
+      for_each_row_of_columns<launch>(
+          team, layout.stored_row_count(), operands,
+          [&](const std::int64_t row, const Operands& of_lane) { multiply(row, of_lane); });
+    } else if constexpr (launch::gpu) {
       Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows.count), [&](const int i) {
         if constexpr (SeveralLanes)
           multiply_by_lanes(team, rows.first + i);
         else
-          multiply(rows.first + i);
+          multiply(rows.first + i, operands);
       });
     } else if (operands.x.has_unit_stride()) {
       multiply_on_host<true>(rows.first, rows.first + rows.count);
@@ -141,12 +152,12 @@ struct RowProduct {
   using stored_row_type = stored_row_t<typename Layout::ordinal_type>;
 
   /// Stored row i by one lane of a GPU.
-  KOKKOS_FORCEINLINE_FUNCTION void multiply(const stored_row_type i) const {
+  KOKKOS_FORCEINLINE_FUNCTION void multiply(const stored_row_type i, const Operands& of_lane) const {
     // Loaded before the entries, so that the lane does not wait for it at the end.
     const std::int64_t row = layout.matrix_row(i);
     sums_type sums = {};
-    layout.visit_lane_entries(i, 0, AddOnDevice<Layout::padded, Conjugate, Operands>{operands, sums});
-    if (row >= 0) operands.store(sums, row);
+    layout.visit_lane_entries(i, 0, AddOnDevice<Layout::padded, Conjugate, Operands>{of_lane, sums});
+    if (row >= 0) of_lane.store(sums, row);
   }
 
   /// Stored row i by T lanes of a GPU.
@@ -252,33 +263,39 @@ void launch_row_product(const ExecutionSpace& exec, const std::string& name, Mod
                         const Operands& operands, std::int64_t num_cols, int lanes_per_team = 256) {
   const auto launch = [&](auto kernel, int lanes) {
     using Launch = typename decltype(kernel)::launch;
-    kernel.rows_per_gpu_team = lanes / layout.lanes();
-    Kokkos::parallel_for(name, Launch::policy(exec, layout.stored_row_count(), lanes, layout.lanes()),
-                         kernel);
+    const int lanes_per_row = layout.lanes() * kernel.operands.column_lanes();
+    kernel.rows_per_gpu_team = lanes / lanes_per_row;
+    Kokkos::parallel_for(name, Launch::policy(exec, layout.stored_row_count(), lanes, lanes_per_row), kernel);
   };
   if (is_transpose(mode)) operands.scale(exec, num_cols);
   with_mode<typename Layout::scalar_type>(mode, [&](auto transpose, auto conjugate) {
     constexpr bool c = decltype(conjugate)::value;
     using Launch = ProductLaunch<ExecutionSpace, Operands>;
+    const auto any_count = operands.with_any_count();
+    using AnyCount = std::decay_t<decltype(any_count)>;
+    using AnyLaunch = ProductLaunch<ExecutionSpace, AnyCount>;
     if constexpr (decltype(transpose)::value) {
-      launch(RowScatter<Launch, Layout, Operands, c>{layout, operands, 0}, Launch::team_size);
+      using Scatter = RowScatter<AnyLaunch, Layout, AnyCount, c>;
+      launch(Scatter{layout, any_count, 0}, AnyLaunch::team_size);
     } else if constexpr (!Launch::gpu || !Layout::has_lanes) {
       launch(RowProduct<Launch, Layout, Operands, c, false>{layout, operands, 0}, Launch::team_size);
     } else {
-      const auto launch_teams = [&](auto team_launch) {
-        using TeamLaunch = decltype(team_launch);
+      const auto launch_teams = [&](auto one_lane, auto several_lanes) {
+        using OneLane = RowProduct<decltype(one_lane), Layout, Operands, c, false>;
+        using SeveralLanes = RowProduct<decltype(several_lanes), Layout, AnyCount, c, true>;
         if (layout.lanes() == 1)
-          launch(RowProduct<TeamLaunch, Layout, Operands, c, false>{layout, operands, 0}, lanes_per_team);
+          launch(OneLane{layout, operands, 0}, lanes_per_team);
         else
-          launch(RowProduct<TeamLaunch, Layout, Operands, c, true>{layout, operands, 0}, lanes_per_team);
+          launch(SeveralLanes{layout, any_count, 0}, lanes_per_team);
       };
       // Large teams need a kernel of their own, because it may use fewer registers.
       if constexpr (LargeTeams)
         if (lanes_per_team > Launch::team_size) {
-          launch_teams(RowLaunch<ExecutionSpace, 1024>());
+          using Large = RowLaunch<ExecutionSpace, 1024>;
+          launch_teams(Large(), Large());
           return;
         }
-      launch_teams(Launch());
+      launch_teams(Launch(), AnyLaunch());
     }
   });
 }

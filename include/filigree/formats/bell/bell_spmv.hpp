@@ -39,7 +39,7 @@ struct BellSpmv {
         operands(operands_) {}
 
   /// Modes N and C on a GPU.
-  KOKKOS_FORCEINLINE_FUNCTION void row_product(const std::int64_t row) const {
+  KOKKOS_FORCEINLINE_FUNCTION void row_product(const std::int64_t row, const Operands& of_lane) const {
     constexpr int b = BlockSize;
     const std::int64_t block_row = row / b;
     sums_type sums = {};
@@ -59,9 +59,9 @@ struct BellSpmv {
         block_values[c] = conjugate_if<Conjugate>(value[c * rows]);
         block_columns[c] = column + (c < last ? c : last);
       }
-      operands.add_batch_unless_zero(sums, block_values, block_columns);
+      of_lane.add_batch_unless_zero(sums, block_values, block_columns);
     }
-    operands.store(sums, row);
+    of_lane.store(sums, row);
   }
 
   /// Modes N and C on a host: the rows first to first + count - 1, with additions in the order of
@@ -118,7 +118,9 @@ struct BellSpmv {
     if constexpr (BlockSize == 0)
       launch::for_each_row(team, rows, [&](const std::int64_t row) { scatter_row(row); });
     else if constexpr (launch::gpu)
-      launch::for_each_row(team, rows, [&](const std::int64_t row) { row_product(row); });
+      for_each_row_of_columns<launch>(
+          team, rows, operands,
+          [&](const std::int64_t row, const Operands& of_lane) { row_product(row, of_lane); });
     else
       launch::template for_each_tile<sums_type>(team, rows,
                                                 [&](const std::int64_t first, const std::int64_t count) {
@@ -134,15 +136,25 @@ struct BellSpmv {
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const BellMatrix<S, O, D, M, Z>& bell, const Operands& operands) {
-  const auto policy =
-      ProductLaunch<ExecutionSpace, Operands>::policy(exec, static_cast<std::int64_t>(bell.numRows()));
-  if (is_transpose(mode)) operands.scale(exec, static_cast<std::int64_t>(bell.numCols()));
-  with_block_size(is_transpose(mode) ? 0 : bell.block_size(), [&](auto block_size) {
+  const auto launch = [&](auto block_size, const auto& chosen_operands) {
     with_mode<S>(mode, [&](auto, auto conjugate) {
-      using Kernel = BellSpmv<ExecutionSpace, BellMatrix<S, O, D, M, Z>, Operands,
-                              decltype(block_size)::value, decltype(conjugate)::value>;
-      Kokkos::parallel_for(name, policy, Kernel(bell, operands));
+      using Kernel =
+          BellSpmv<ExecutionSpace, BellMatrix<S, O, D, M, Z>, std::decay_t<decltype(chosen_operands)>,
+                   decltype(block_size)::value, decltype(conjugate)::value>;
+      using launch = typename Kernel::launch;
+      Kokkos::parallel_for(name,
+                           launch::policy(exec, static_cast<std::int64_t>(bell.numRows()), launch::team_size,
+                                          chosen_operands.column_lanes()),
+                           Kernel(bell, chosen_operands));
     });
+  };
+  if (is_transpose(mode)) {
+    operands.scale(exec, static_cast<std::int64_t>(bell.numCols()));
+    launch(std::integral_constant<int, 0>(), operands.with_any_count());
+    return;
+  }
+  with_block_size(bell.block_size(), [&](auto block_size) {
+    if constexpr (decltype(block_size)::value > 0) launch(block_size, operands);
   });
 }
 

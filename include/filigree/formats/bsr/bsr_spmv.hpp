@@ -66,11 +66,12 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>& A, const Operands& operands) {
   using Bsr = KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>;
   if (is_transpose(mode)) operands.scale(exec, MatrixTraits<Bsr>::num_cols(A));
+  const auto any_count = operands.with_any_count();
   with_mode<std::remove_const_t<S>>(mode, [&](auto transpose, auto conjugate) {
-    Kokkos::parallel_for(
-        name, ProductLaunch<ExecutionSpace, Operands>::policy(exec, MatrixTraits<Bsr>::num_rows(A)),
-        BsrSpmv<ExecutionSpace, Bsr, Operands, decltype(transpose)::value, decltype(conjugate)::value>(
-            A, operands));
+    using Kernel = BsrSpmv<ExecutionSpace, Bsr, std::decay_t<decltype(any_count)>, decltype(transpose)::value,
+                           decltype(conjugate)::value>;
+    Kokkos::parallel_for(name, Kernel::launch::policy(exec, MatrixTraits<Bsr>::num_rows(A)),
+                         Kernel(A, any_count));
   });
 }
 

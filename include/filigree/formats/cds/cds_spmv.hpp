@@ -62,7 +62,7 @@ void diagonal_spmv_on_gpu(const ExecutionSpace& exec, const std::string& name, c
                           const Operands& operands) {
   const std::int64_t rows = static_cast<std::int64_t>(cds.numRows());
   using Columns = CdsColumnsSpmv<ExecutionSpace, Cds, Operands, BlockSize, Conjugate>;
-  if constexpr (Operands::most_columns > 1 && Columns::packs_divide_blocks) {
+  if constexpr (Operands::most_columns > 1 && !Operands::is_packed && Columns::packs_divide_blocks) {
     using launch = typename Columns::launch;
     const Columns kernel(cds, operands);
     if (kernel.packs_are_aligned_and_whole()) {
@@ -82,7 +82,9 @@ void diagonal_spmv_on_gpu(const ExecutionSpace& exec, const std::string& name, c
       return;
     }
   using Single = CdsDeviceSpmv<ExecutionSpace, Cds, Operands, BlockSize, Conjugate, 1>;
-  Kokkos::parallel_for(name, Single::launch::policy(exec, rows), Single(cds, operands));
+  Kokkos::parallel_for(name,
+                       Single::launch::policy(exec, rows, Single::launch::team_size, operands.column_lanes()),
+                       Single(cds, operands));
 }
 
 /// The product of a matrix whose block size is BlockSize, or is read at run time if BlockSize is 0. The
@@ -98,11 +100,13 @@ void diagonal_spmv(const ExecutionSpace& exec, const std::string& name, Mode mod
       const auto launch = [&](auto kernel) {
         Kokkos::parallel_for(name, decltype(kernel)::launch::policy(exec, columns), kernel);
       };
+      const auto any_count = operands.with_any_count();
+      using AnyCount = std::decay_t<decltype(any_count)>;
       // With many more columns than rows the work would be columns times diagonals, not the stored blocks.
       if (columns > 4 * rows)
-        launch(CdsSpmvTranspose<ExecutionSpace, Cds, Operands, 0, c>(cds, operands));
+        launch(CdsSpmvTranspose<ExecutionSpace, Cds, AnyCount, 0, c>(cds, any_count));
       else
-        launch(CdsSpmvTranspose<ExecutionSpace, Cds, Operands, BlockSize, c>(cds, operands));
+        launch(CdsSpmvTranspose<ExecutionSpace, Cds, AnyCount, BlockSize, c>(cds, any_count));
     } else if constexpr (runs_on_gpu_v<ExecutionSpace>) {
       diagonal_spmv_on_gpu<BlockSize, c>(exec, name, cds, operands);
     } else {

@@ -196,7 +196,11 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
       add_large_blocks(sums, row, block_row);
     } else {
       // About eight loads in flight keep the memory busy, so small blocks take several diagonals per batch.
-      constexpr int batch = BlockSize < 8 ? 8 / BlockSize : 1;
+      // With several columns of x more loads follow, and the sums of 16 columns need registers (see
+      // docs/performance.md, "Several columns of x on a GPU").
+      constexpr int columns = Operands::most_columns;
+      constexpr int loads = columns == 1 || Operands::is_packed ? 8 : columns <= 8 ? 6 : 4;
+      constexpr int batch = BlockSize == 1 && loads == 6 ? 4 : BlockSize < loads ? loads / BlockSize : 1;
       std::int64_t d = 0;
       for (; d + batch <= this->diagonals; d += batch)
         add_diagonals<batch>(sums, row, block_row, d);
@@ -206,8 +210,16 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
-    launch::for_each_row(team, this->rows / RowsPerLane,
-                         [&](const std::int64_t i) { row_product(i * RowsPerLane); });
+    for_each_row_of_columns<launch>(team, this->rows / RowsPerLane, this->operands,
+                                    [&](const std::int64_t i, const Operands& of_lane) {
+                                      if constexpr (Operands::is_packed) {
+                                        CdsDeviceSpmv kernel = *this;
+                                        kernel.operands = of_lane;
+                                        kernel.row_product(i);
+                                      } else {
+                                        row_product(i * RowsPerLane);
+                                      }
+                                    });
   }
 };
 

@@ -36,8 +36,10 @@ void coo_spmv(const ExecutionSpace& exec, const std::string& name, const std::st
   }
   operands.scale(exec, static_cast<std::int64_t>(coo.numCols()));
   with_mode<S>(mode, [&](auto, auto conjugate) {
-    using Kernel = CooSpmvTranspose<ExecutionSpace, Layout, Operands, decltype(conjugate)::value>;
-    Kokkos::parallel_for(name, Kernel::launch::policy(exec, entries.nnz), Kernel{entries, operands});
+    const auto any_count = operands.with_any_count();
+    using Kernel = CooSpmvTranspose<ExecutionSpace, Layout, std::decay_t<decltype(any_count)>,
+                                    decltype(conjugate)::value>;
+    Kokkos::parallel_for(name, Kernel::launch::policy(exec, entries.nnz), Kernel{entries, any_count});
   });
 }
 

@@ -81,7 +81,9 @@ template <class ExecutionSpace, class S, class O, class D, class M, class Z, cla
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const HecMatrix<S, O, D, M, Z>& hec, const Operands& operands) {
   using Layout = HecLayout<S, O, Z>;
-  using launch = ProductLaunch<ExecutionSpace, Operands>;
+  const auto any_count = operands.with_any_count();
+  using AnyCount = std::decay_t<decltype(any_count)>;
+  using launch = ProductLaunch<ExecutionSpace, AnyCount>;
   const Layout layout(hec);
   if constexpr (launch::gpu) {
     if (!is_transpose(mode)) {
@@ -92,8 +94,8 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
       const auto policy = typename launch::policy_type(exec, static_cast<int>(teams), launch::team_size, 1);
       with_mode<S>(mode, [&](auto, auto conjugate) {
         Kokkos::parallel_for(name, policy,
-                             HecSpmv<ExecutionSpace, Layout, Operands, decltype(conjugate)::value>{
-                                 layout, operands, excess_teams});
+                             HecSpmv<ExecutionSpace, Layout, AnyCount, decltype(conjugate)::value>{
+                                 layout, any_count, excess_teams});
       });
       return;
     }
