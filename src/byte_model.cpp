@@ -249,7 +249,7 @@ Prediction ByteModel::predict_kernel(const Kernel& kernel, const Work& work, dou
 /// has listed rows and others, both kinds of teams write a part of it.
 Prediction ByteModel::predict_chunks(const Kernel& kernel, double matrix_bytes, double conversion_reads,
                                      double listed_rows) const {
-  const double parts = 64 * std::min(listed_rows, m_rows * m_scalar / 32);
+  const double parts = 64 * std::min({listed_rows, m_rows - listed_rows, m_rows * m_vector / 32});
   Work work = row_work(matrix_bytes, m_nnz / warp_size);
   work.bytes += parts;
   Prediction result = predict_kernel(kernel, work, matrix_bytes, conversion_reads);
@@ -283,10 +283,11 @@ Prediction ByteModel::predict(const WrappedCrsOptions& options) const {
     // If the chunks reach over very many rows, most rows without entries are listed, and each team searches
     // for its rows.
     using launch = Impl::ChunkLaunch<Kokkos::DefaultExecutionSpace>;
-    const bool searches = m_rows * launch::chunk_size > m_nnz * launch::most_crs_rows;
+    const double rows_per_chunk = m_rows * static_cast<double>(launch::pitch(m_statistics.nnz)) / m_nnz;
+    const bool searches = m_nnz > 0 && rows_per_chunk > launch::most_crs_rows;
     Prediction result = predict_chunks(Kernels::crs_balanced, crs_bytes(), 0,
                                        searches ? static_cast<double>(m_statistics.empty_rows) : 0);
-    if (searches && m_nnz > 0) result.seconds += search_seconds;
+    if (searches && m_speed.gpu.multiprocessors > 0) result.seconds += search_seconds;
     // The conversion finds the chunks and copies nothing.
     result.conversion_seconds = conversion_seconds(0.3, 0);
     return result;

@@ -61,18 +61,18 @@ const auto& stored_matrix(const Matrix& A) {
     return A;
 }
 
-/// Several columns of x on a GPU with ColumnAccess::packed, if x and y allow it, or ColumnAccess::exact, if there
-/// are 4, 8 or 16. Returns whether it has launched the product. `launch` is that of spmv_with_handle().
+/// Several columns of x on a GPU, with ColumnAccess::row_major if x and y allow it, or ColumnAccess::exact if
+/// there are 4, 8 or 16. Returns whether it has launched the product. `launch` is that of spmv_with_handle().
 template <class Launch, class XVector, class YVector>
 bool launch_columns_on_gpu(const Launch& launch, const XVector& x, std::int64_t x_rows, const YVector& y,
                            int first, int count) {
   constexpr int per_lane = 4;
-  using packed_access = std::integral_constant<ColumnAccess, ColumnAccess::packed>;
+  using row_major_access = std::integral_constant<ColumnAccess, ColumnAccess::row_major>;
   using exact_access = std::integral_constant<ColumnAccess, ColumnAccess::exact>;
   if constexpr (is_in_memory_v<XVector>)
     if (count % per_lane == 0 && is_row_major<per_lane>(x.from_column(first)) &&
         is_row_major<per_lane>(y.from_column(first))) {
-      launch(std::integral_constant<int, per_lane>(), packed_access(), first, count);
+      launch(std::integral_constant<int, per_lane>(), row_major_access(), first, count);
       return true;
     }
   if constexpr (is_in_memory_v<XVector>)

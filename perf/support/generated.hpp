@@ -66,8 +66,8 @@ struct PowerLawRows {
   }
 };
 
-/// Gives a part of the rows, chosen at random, the lengths that `length` gives, but at least 1. The other rows
-/// are empty.
+/// Gives a part of the rows, chosen at random, the lengths that `length` gives, but at least 1. The other
+/// rows are empty.
 template <class Length>
 struct SomeRows {
   double part;  ///< fraction of the rows that have entries

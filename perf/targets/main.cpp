@@ -400,8 +400,8 @@ void empty_rows(Report& report, const Options&, double bandwidth) {
 
 // ---- several columns --------------------------------------------------------------------------------------
 
-/// Products with several columns of x, compared with the time in which the bytes that must move can be read: A
-/// once, x once and y once. `required` is the fraction of that speed that must be reached.
+/// Products with several columns of x, compared with the time in which the bytes that must move can be read:
+/// A once, x once and y once. `required` is the fraction of that speed that must be reached.
 template <class Layout, template <class, class, class, class, class> class Format, class Scalar>
 void columns_of(Report& report, const std::string& name, const CrsOf<Scalar>& crs,
                 const Filigree::convert_options_t<Format, CrsOf<Scalar>>& options, double bandwidth,

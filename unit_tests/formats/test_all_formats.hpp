@@ -105,7 +105,7 @@ TYPED_TEST_P(AllFormats, MultipliesManyColumns) {
   const auto expect_correct = [&](const HostMatrix<Scalar>& host, int block_size) {
     const auto A = converted<TypeParam>(host, block_size);
     for (const Mode mode : all_modes)
-      for (const int columns : {9, 12, 16, 24})
+      for (const int columns : {9, 12, 16, 17, 18, 24})
         EXPECT_TRUE(this->is_correct(A, host, {mode, other_factor<Scalar>(1.5), Scalar(1), columns}))
             << "block size " << block_size;
   };

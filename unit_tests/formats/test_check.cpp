@@ -259,7 +259,8 @@ TEST(CheckChunks, FindsWrongCutRows) {
   }
 }
 
-/// A chunk that reaches over 16385 rows does not look at each of them, so its rows without entries are listed.
+/// The team of a chunk that reaches over 16385 rows does not look at each of them, so its rows without entries
+/// are listed.
 TEST(CheckWrappedCrs, ComparesTheListOfEmptyRows) {
   using Wrapped = Filigree::WrappedCrsMatrix<double, int, Device, void, int>;
   for (const int rows : {16384, 16385}) {

@@ -219,8 +219,9 @@ TYPED_TEST(RowsInChunks, MayEndAtAnyEntry) {
   }
 }
 
-/// Rows without entries before, between and after rows with entries, in gaps around the largest number of rows
-/// that the team of a CRS chunk looks at. If y were scaled twice in a row, or not at all, it would differ.
+/// Rows without entries before, between and after rows with entries, in gaps around the largest number of
+/// rows that the team of a CRS chunk looks at. If y were scaled twice in a row, or not at all, it would
+/// differ.
 TEST(BalancedProduct, ScalesRowsWithoutEntriesOnce) {
   const std::int64_t gaps[] = {0, 0, 0, 0, 0, 0, 0, 1, 300, 5000, 16381, 16382, 16383, 16384, 40000};
   for (const std::int64_t nnz : {30000, (1 << 20) + 2048})
@@ -230,7 +231,8 @@ TEST(BalancedProduct, ScalesRowsWithoutEntriesOnce) {
       Random random(31);
       std::size_t empty = 2 * outer_gap;
       for (std::int64_t left = nnz; left > 0;) {
-        const std::int64_t length = std::min(left, 1 + random.below(nnz / 64));
+        // Some rows are longer than 2048 entries, so that they are cut.
+        const std::int64_t length = std::min(left, 1 + random.below(nnz < 100000 ? 3000 : nnz / 64));
         host.rows.emplace_back();
         for (std::int64_t i = 0; i < length; ++i)
           host.rows.back().push_back({random.below(100), random.value<double>()});
@@ -248,10 +250,10 @@ TEST(BalancedProduct, ScalesRowsWithoutEntriesOnce) {
       EXPECT_GT(balanced.empty_rows.extent(0), 0u);
       EXPECT_LT(balanced.empty_rows.extent(0), empty);
       EXPECT_EQ(coo.empty_rows.extent(0), empty);
-      for (const int columns : {0, 3})
+      for (const int columns : {0, 3, 4})
         for (const double beta : {0.0, 0.5}) {
           const Product<double> product{Mode::NoTranspose, 1.5, beta, columns};
-          EXPECT_TRUE(multiplies<Kokkos::LayoutLeft>(balanced, host, product));
+          EXPECT_TRUE(multiplies<Kokkos::LayoutRight>(balanced, host, product));
           EXPECT_TRUE(multiplies<Kokkos::LayoutLeft>(coo, host, product));
         }
     }

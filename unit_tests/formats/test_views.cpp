@@ -247,7 +247,7 @@ TYPED_TEST(Views, MayBeUsedOnAnotherInstance) {
 }
 
 /// A kernel with a compiled number of columns has 32-bit offsets into x. Here 23 rows of x cover 5.9 GB, so
-/// that the offsets need more than 32 bits.
+/// that the offsets need more than 32 bits. A GPU without that much memory does not test the product.
 TEST(FarRows, AreNotAddressedWith32Bits) {
   constexpr std::int64_t stride = std::int64_t(1) << 25;
   using Filigree::Impl::MultiVector;
@@ -257,8 +257,13 @@ TEST(FarRows, AreNotAddressedWith32Bits) {
   EXPECT_FALSE(rows_are_near(far, 16));
   if constexpr (Filigree::Impl::runs_on_gpu_v<ExecutionSpace>) {
     const Vectors<View2> v(4);
-    const View1<double, Kokkos::LayoutLeft> memory(Kokkos::view_alloc(Kokkos::WithoutInitializing, "memory"),
-                                                   static_cast<std::size_t>(22 * stride + 8));
+    View1<double, Kokkos::LayoutLeft> memory;
+    try {
+      memory = View1<double, Kokkos::LayoutLeft>(Kokkos::view_alloc(Kokkos::WithoutInitializing, "memory"),
+                                                 static_cast<std::size_t>(22 * stride + 8));
+    } catch (const std::exception& error) {
+      GTEST_SKIP() << error.what();
+    }
     const Kokkos::View<double**, Kokkos::LayoutStride, Device> x(memory.data(),
                                                                  Kokkos::LayoutStride(23, stride, 4, 2));
     Kokkos::deep_copy(x, v.x_view);

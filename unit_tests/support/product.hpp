@@ -247,12 +247,15 @@ testing::AssertionResult multiplies(const Matrix& A, const HostMatrix<Scalar>& h
 template <class Matrix>
 void expect_rounded_products(const Matrix& A, const HostMatrix<double>& host, double entry_rounding) {
   for (const Mode mode : all_modes)
-    for (const int columns : {0, 3})
+    for (const int columns : {0, 3, 4})
       for (const double beta : {0.0, 0.1}) {
         const Product<double> product{mode, 1.1, beta, columns};
         const auto x = Random(5).vectors<double>(x_rows(host, mode), columns == 0 ? 1 : columns);
-        EXPECT_TRUE(multiplies_as_expected<Kokkos::LayoutLeft>(
-            A, product, expect_product(host, product, x, entry_rounding)));
+        const auto expected = expect_product(host, product, x, entry_rounding);
+        EXPECT_TRUE(multiplies_as_expected<Kokkos::LayoutLeft>(A, product, expected));
+        if (columns == 4) {
+          EXPECT_TRUE(multiplies_as_expected<Kokkos::LayoutRight>(A, product, expected));
+        }
       }
 }
 

@@ -67,8 +67,8 @@ bool rows_are_near(const MultiVector<T>& vector, std::int64_t rows) {
   return rows * vector.row_bytes <= std::int64_t(std::numeric_limits<std::uint32_t>::max());
 }
 
-/// Whether the elements of a row are neighbours, and every Count of them, from the first one on, are aligned to
-/// their bytes.
+/// Whether the elements of a row are neighbours, and every Count of them, from the first one on, are aligned
+/// to their bytes.
 template <int Count, class T>
 bool is_row_major(const MultiVector<T>& vector) {
   constexpr int bytes = Count * static_cast<int>(sizeof(T));

@@ -12,15 +12,15 @@ constexpr int multi_vector_columns = 16;
 
 /// What a kernel knows about the columns of x and y when it is compiled.
 enum class ColumnAccess {
-  any,    ///< up to Columns columns with any strides
-  exact,  ///< exactly Columns columns with any strides, and rows_are_near() for x. This takes a GPU fewer
-          ///< instructions
-  packed  ///< Columns columns per lane of a GPU, neighbours in memory. See ProductOperands::of_column_lane()
+  any,       ///< up to Columns columns with any strides
+  exact,     ///< exactly Columns columns with any strides. If x is in memory, rows_are_near() holds for it
+  row_major  ///< for a GPU: Columns columns per lane, which are neighbours in memory. Other lanes have the
+             ///< other columns, see ProductOperands::of_column_lane()
 };
 
 /// x, y, alpha and beta of y = beta*y + alpha*op(A)*x, for Columns columns of x and y as ColumnAccess says.
-/// spmv() makes them and hands them to the kernels of every format. Scalar is the scalar type of A. Scaling is
-/// NoScaling or PowerScaling. docs/performance.md, "Several columns of x on a GPU", compares the kinds of
+/// spmv() makes them and hands them to the kernels of every format. Scalar is the scalar type of A. Scaling
+/// is NoScaling or PowerScaling. docs/performance.md, "Several columns of x on a GPU", compares the kinds of
 /// access.
 template <class Scalar, class X, class Y, int Columns, class Scaling = NoScaling,
           ColumnAccess Access = ColumnAccess::any>
@@ -34,8 +34,9 @@ struct ProductOperands : Scaling {
   /// Whether kernels may load several elements of x at once from memory.
   static constexpr bool x_is_in_memory = std::is_same_v<Scaling, NoScaling>;
   static constexpr int most_columns = Columns;
-  static constexpr bool is_packed = Access == ColumnAccess::packed;
-  /// Whether the kernel, or one lane if is_packed, has exactly Columns columns.
+  /// Whether several lanes multiply the columns of x of one row.
+  static constexpr bool has_column_lanes = Access == ColumnAccess::row_major;
+  /// Whether the kernel, or one lane if has_column_lanes, has exactly Columns columns.
   static constexpr bool is_exact = Access != ColumnAccess::any || Columns == 1;
   /// The sums of one row, one per column of x.
   using sums_type = accumulator_type[Columns];
@@ -64,9 +65,11 @@ struct ProductOperands : Scaling {
     return {static_cast<const Scaling&>(*this), x, y, columns, alpha, beta};
   }
 
-  /// The columns of x and y from `first` on, at most Most of them. If is_exact, `first` is a multiple of Most.
+  /// The columns of x and y from `first` on, at most Most of them. If is_exact, `first` is a multiple of
+  /// Most.
   template <int Most>
   KOKKOS_FORCEINLINE_FUNCTION auto from_column(int first) const {
+    static_assert(!has_column_lanes, "A column lane has all of its columns in of_column_lane().");
     constexpr bool exact = is_exact && Columns % Most == 0;
     using Result =
         ProductOperands<Scalar, X, Y, Most, Scaling, exact ? ColumnAccess::exact : ColumnAccess::any>;
@@ -78,10 +81,11 @@ struct ProductOperands : Scaling {
                   beta};
   }
 
-  /// The number of lanes over which the columns of x are spread, a power of two. It is 1 unless is_packed.
+  /// The number of lanes over which the columns of x are spread, a power of two. It is 1 unless
+  /// has_column_lanes.
   int column_lanes() const {
     int lanes = 1;
-    while (is_packed && lanes * Columns < columns)
+    while (has_column_lanes && lanes * Columns < columns)
       lanes *= 2;
     return lanes;
   }
@@ -140,7 +144,7 @@ struct ProductOperands : Scaling {
   template <int Size, class Ordinal, class Exists, class Add>
   KOKKOS_FORCEINLINE_FUNCTION void add_batch(sums_type& sums, const Ordinal (&columns_of_a)[Size],
                                              const Exists& exists, const Add& add) const {
-    if constexpr (is_packed) {
+    if constexpr (has_column_lanes) {
       // Four elements of each column need 32 registers in double.
       constexpr int group = 4;
       FILIGREE_UNROLL(4)
@@ -227,7 +231,7 @@ struct ProductOperands : Scaling {
   /// y(row, :) = beta * y(row, :) + alpha * sums
   template <class Row>
   KOKKOS_FORCEINLINE_FUNCTION void store(const sums_type& sums, Row row) const {
-    if constexpr (is_packed) {
+    if constexpr (has_column_lanes) {
       using pack_type = Pack<Y, Columns>;
       pack_type* const stored = reinterpret_cast<pack_type*>(&y(row, 0));
       pack_type pack = {};
@@ -270,26 +274,26 @@ struct ProductOperands : Scaling {
 };
 
 /// The lanes that a multiprocessor of a GPU must be able to run at once in a product. 1280 lanes leave 48
-/// registers per lane: enough for the sums of up to four columns of x and for the loads that keep memory busy.
-/// More sums need more registers (see docs/performance.md, "Lanes per multiprocessor").
+/// registers per lane: enough for the sums of up to four columns of x and for the loads that keep memory
+/// busy. More sums need more registers (see docs/performance.md, "Lanes per multiprocessor").
 template <class Operands>
 constexpr int lanes_per_multiprocessor() {
-  if (sizeof(typename Operands::accumulator_type) > 8) return 256;
+  if (sizeof(typename Operands::accumulator_type) > 8 || !Operands::is_exact) return 256;
   if (Operands::most_columns > 8) return 768;
-  return Operands::is_packed || Operands::most_columns > 4 ? 1024 : 1280;
+  return Operands::has_column_lanes || Operands::most_columns > 4 ? 1024 : 1280;
 }
 
 /// The launch of a product with teams of `Lanes` lanes on a GPU.
 template <class ExecutionSpace, class Operands, int Lanes = 256>
 using ProductLaunch = RowLaunch<ExecutionSpace, Lanes, lanes_per_multiprocessor<Operands>() / Lanes>;
 
-/// Calls body(row, operands) on a GPU for the rows of a team, with the operands of the lane. If is_packed, a
-/// row has operands.column_lanes() lanes, which the vector length of the team must be.
+/// Calls body(row, operands) on a GPU for the rows of a team, with the operands of the lane. If
+/// has_column_lanes, a row has operands.column_lanes() lanes, which the vector length of the team must be.
 template <class Launch, class Operands, class Body>
 KOKKOS_FORCEINLINE_FUNCTION void for_each_row_of_columns(const typename Launch::member_type& team,
                                                          std::int64_t row_count, const Operands& operands,
                                                          const Body& body) {
-  if constexpr (Operands::is_packed) {
+  if constexpr (Operands::has_column_lanes) {
     const auto rows = Launch::rows_of_team(team, row_count, team.team_size());
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows.count), [&](const int i) {
       // At most multi_vector_columns columns, so each lane has at most one part of them.

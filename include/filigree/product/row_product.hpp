@@ -130,7 +130,7 @@ struct RowProduct {
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
     const auto rows = launch::rows_of_team(team, layout.stored_row_count(), rows_per_gpu_team);
-    if constexpr (Operands::is_packed) {
+    if constexpr (Operands::has_column_lanes) {
       for_each_row_of_columns<launch>(
           team, layout.stored_row_count(), operands,
           [&](const std::int64_t row, const Operands& of_lane) { multiply(row, of_lane); });

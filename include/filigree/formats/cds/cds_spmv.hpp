@@ -62,7 +62,7 @@ void diagonal_spmv_on_gpu(const ExecutionSpace& exec, const std::string& name, c
                           const Operands& operands) {
   const std::int64_t rows = static_cast<std::int64_t>(cds.numRows());
   using Columns = CdsColumnsSpmv<ExecutionSpace, Cds, Operands, BlockSize, Conjugate>;
-  if constexpr (Operands::most_columns > 1 && !Operands::is_packed && Columns::packs_divide_blocks) {
+  if constexpr (Operands::most_columns > 1 && !Operands::has_column_lanes && Columns::packs_divide_blocks) {
     using launch = typename Columns::launch;
     const Columns kernel(cds, operands);
     if (kernel.packs_are_aligned_and_whole()) {

@@ -199,7 +199,7 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
       // With several columns of x more loads follow, and the sums of 16 columns need registers (see
       // docs/performance.md, "Several columns of x on a GPU").
       constexpr int columns = Operands::most_columns;
-      constexpr int loads = columns == 1 || Operands::is_packed ? 8 : columns <= 8 ? 6 : 4;
+      constexpr int loads = columns == 1 || Operands::has_column_lanes ? 8 : columns <= 8 ? 6 : 4;
       constexpr int batch = BlockSize == 1 && loads == 6 ? 4 : BlockSize < loads ? loads / BlockSize : 1;
       std::int64_t d = 0;
       for (; d + batch <= this->diagonals; d += batch)
@@ -212,7 +212,7 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
     for_each_row_of_columns<launch>(team, this->rows / RowsPerLane, this->operands,
                                     [&](const std::int64_t i, const Operands& of_lane) {
-                                      if constexpr (Operands::is_packed) {
+                                      if constexpr (Operands::has_column_lanes) {
                                         CdsDeviceSpmv kernel = *this;
                                         kernel.operands = of_lane;
                                         kernel.row_product(i);

@@ -100,7 +100,7 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
       return;
     }
   }
-  launch_row_product(exec, name, mode, layout, operands, static_cast<std::int64_t>(hec.numCols()));
+  launch_row_product(exec, name, mode, layout, any_count, static_cast<std::int64_t>(hec.numCols()));
 }
 
 }  // namespace Filigree::Impl

@@ -81,6 +81,16 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const WrappedC
   }
   const std::int64_t nnz = static_cast<std::int64_t>(crs.nnz());
   const std::int64_t chunk_count = ChunkLaunch<ExecutionSpace>::chunk_count(nnz);
+  const auto check_bytes = [&](std::int64_t listed) {
+    check_storage<Z>(function, static_cast<double>(nnz),
+                     crs_bytes(crs) + static_cast<double>(chunk_count + listed) * sizeof(O) +
+                         static_cast<double>(chunk_bytes<ExecutionSpace>(nnz)),
+                     crs, options, [&](std::ostream& why) {
+                       why << "the CRS matrix, " << chunk_count << " chunks of its entries and " << listed
+                           << " rows without entries";
+                     });
+  };
+  check_bytes(0);
   const auto first_rows = allocate_view<RowList>(exec, "first_rows", format, chunk_count);
   typename Result::chunks_type chunks;
   find_chunk_begins(exec, format, Layout(crs, first_rows, chunks), chunks);
@@ -89,13 +99,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const WrappedC
                        FindFirstRows<ExecutionSpace, Layout, O>{entries, first_rows.data()});
   ListRowsToScale<ExecutionSpace, Layout, O> to_scale{entries, chunk_count};
   const std::int64_t listed = to_scale.count(exec, format);
-  check_storage<Z>(function, static_cast<double>(nnz),
-                   crs_bytes(crs) + static_cast<double>(chunk_count + listed) * sizeof(O) +
-                       static_cast<double>(chunk_bytes<ExecutionSpace>(nnz)),
-                   crs, options, [&](std::ostream& why) {
-                     why << "the CRS matrix, " << chunk_count << " chunks of its entries and " << listed
-                         << " rows without entries";
-                   });
+  check_bytes(listed);
   const auto empty_rows = allocate_view<RowList>(exec, "empty_rows", format, listed);
   to_scale.list = empty_rows.data();
   if (listed > 0) to_scale.scan(exec, format);

@@ -66,8 +66,8 @@ struct CrsEntryLayout {
   }
 
   /// The rows that a chunk reaches over: from the row of its first entry to the row of the first entry after
-  /// it, which may begin in the chunk. The first chunk also has the rows without entries before its first entry, and the last chunk those
-  /// after its last entry. `end` is the first entry after the chunk.
+  /// it, which may begin in the chunk. The first chunk also has the rows without entries before its first
+  /// entry, and the last chunk those after its last entry. `end` is the first entry after the chunk.
   KOKKOS_FORCEINLINE_FUNCTION RowRange rows_of_chunk(std::int64_t chunk, std::int64_t end) const {
     return {chunk > 0 ? first_row(chunk) : 0, end < nnz ? first_row(chunk + 1) + 1 : row_count};
   }
