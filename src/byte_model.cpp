@@ -252,7 +252,8 @@ Prediction ByteModel::predict_chunks(const Kernel& kernel, double matrix_bytes, 
   const double parts = 64 * std::min({listed_rows, m_rows - listed_rows, m_rows * m_vector / 32});
   Work work = row_work(matrix_bytes, m_nnz / warp_size);
   work.bytes += parts;
-  Prediction result = predict_kernel(kernel, work, matrix_bytes, conversion_reads);
+  const double storage = matrix_bytes + listed_rows * m_ordinal;
+  Prediction result = predict_kernel(kernel, work, storage, conversion_reads);
   constexpr std::int64_t small = Impl::ChunkLaunch<Kokkos::DefaultExecutionSpace>::most_aligned;
   if (listed_rows > 0 && m_statistics.nnz > small) {
     if (m_speed.gpu.multiprocessors > 0) result.seconds += launch_seconds;

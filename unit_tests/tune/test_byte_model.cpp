@@ -104,6 +104,25 @@ TEST(ByteModel, PrefersCooToBalancedCrsIfAlmostAllRowsAreEmpty) {
   EXPECT_LT(coo_per_crs(10000000), 0.9);
 }
 
+/// If the prediction left out the list of rows without entries, optimize() would refuse COO, because the
+/// result stores more than was predicted.
+TEST(ByteModel, CountsTheListOfEmptyRows) {
+  HostMatrix<double> host(1000000, 1000);
+  for (std::size_t row = 0; row < 1000000; row += 100)
+    for (std::int64_t k = 0; k < 6; ++k)
+      host.rows[row].push_back({k, 1.0});
+  const auto crs = device_crs(host);
+  const ByteModel model = model_of(crs, h200());
+  const auto expect_predicted = [&](const auto& options, std::size_t stored) {
+    const auto bytes = static_cast<double>(stored);
+    EXPECT_NEAR(model.predict(options).storage_bytes, bytes, 0.01 * bytes);
+  };
+  expect_predicted(Filigree::CooOptions(), Filigree::convert<Filigree::CooMatrix>(crs).storage_bytes());
+  const auto balanced = Filigree::convert<Filigree::WrappedCrsMatrix>(crs);
+  ASSERT_GT(balanced.empty_rows.extent(0), 900000u);
+  expect_predicted(Filigree::WrappedCrsOptions(), balanced.storage_bytes());
+}
+
 TEST(ByteModel, ChargesJdsForRowsThatItMoves) {
   // Rows of 2 to 9 entries, `run` consecutive rows of each length.
   const auto seconds = [](std::int64_t run) {
