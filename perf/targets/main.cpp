@@ -146,9 +146,11 @@ void all_grids(Report& report, const Options&, double bandwidth) {
   grids<float>(report, "float", {{256, 3, 1}, {100, 3, 4}, {80, 3, 8}}, bandwidth, 0.93, 2.4, 1.12);
 }
 
-/// CDS with block sizes 1 to 16, on grids with about 110 million entries.
+/// CDS with block sizes 1 to 16, on grids with about 110 million entries. Most of these grids have a number of
+/// rows that is no multiple of 4. The targets are fractions of the read bandwidth for b up to 8 and above.
 template <class Scalar>
-void blocks(Report& report, const std::string& scalar, double bandwidth) {
+void blocks(Report& report, const std::string& scalar, double bandwidth, double small_blocks,
+            double large_blocks) {
   for (int dof = 1; dof <= 16; ++dof) {
     const auto cells = static_cast<std::int64_t>(std::cbrt(110e6 / (7.0 * dof * dof)));
     const GridCase grid = {cells, 3, dof};
@@ -156,14 +158,14 @@ void blocks(Report& report, const std::string& scalar, double bandwidth) {
     const Measurement m =
         measure_problem<Scalar>(report, name, grid_matrix<CrsOf<Scalar>>(grid), dof, bandwidth, false,
                                 [](const std::string& candidate) { return candidate == "cds"; });
-    report.at_least("cds, " + name + ": fraction of read bandwidth", 0.85,
+    report.at_least("cds, " + name + ": fraction of read bandwidth", dof <= 8 ? small_blocks : large_blocks,
                     m.fraction_of_read("cds", bandwidth));
   }
 }
 
 void all_blocks(Report& report, const Options&, double bandwidth) {
-  blocks<double>(report, "double", bandwidth);
-  blocks<float>(report, "float", bandwidth);
+  blocks<double>(report, "double", bandwidth, 0.85, 0.85);
+  blocks<float>(report, "float", bandwidth, 0.94, 0.90);
 }
 
 // ---- symmetric storage and narrow values -----------------------------------------------------------------

@@ -245,11 +245,13 @@ struct ProductOperands : Scaling {
     }
   }
 
-  /// Stores the sums of Rows neighbouring rows; `row`, the first, is a multiple of Rows. If the elements of y
-  /// are neighbours in memory and aligned, one store writes them all, because several narrow stores per lane
-  /// make the cache of a GPU handle twice as many writes (see docs/performance.md, "CDS: rows per lane").
+  /// Stores the sums of Rows neighbouring rows, from `row` on, without those that y, which has y_rows rows, does
+  /// not have. If the elements of y are neighbours in memory and aligned, one store writes them all, because
+  /// several narrow stores per lane make the cache of a GPU handle twice as many writes (see
+  /// docs/performance.md, "CDS: rows per lane").
   template <int Rows, class Row>
-  KOKKOS_FORCEINLINE_FUNCTION void store_rows(const sums_type (&sums)[Rows], Row row) const {
+  KOKKOS_FORCEINLINE_FUNCTION void store_rows(const sums_type (&sums)[Rows], Row row,
+                                              std::int64_t y_rows) const {
     if constexpr (Rows == 1) {
       store(sums[0], row);
     } else {
@@ -258,7 +260,8 @@ struct ProductOperands : Scaling {
         Y* const first = &y(row, c);
         using pack_type = Pack<Y, Rows>;
         if (y.row_bytes == static_cast<int>(sizeof(Y)) &&
-            reinterpret_cast<std::uintptr_t>(first) % sizeof(pack_type) == 0) {
+            reinterpret_cast<std::uintptr_t>(first) % sizeof(pack_type) == 0 &&
+            static_cast<std::int64_t>(row) + Rows <= y_rows) {
           pack_type pack = {};
           if (beta != accumulator_type(0)) pack = *reinterpret_cast<const pack_type*>(first);
           for (int r = 0; r < Rows; ++r)
@@ -266,7 +269,7 @@ struct ProductOperands : Scaling {
           *reinterpret_cast<pack_type*>(first) = pack;
         } else {
           for (int r = 0; r < Rows; ++r)
-            store(sums[r][c], row + r, c);
+            if (static_cast<std::int64_t>(row) + r < y_rows) store(sums[r][c], row + r, c);
         }
       }
     }

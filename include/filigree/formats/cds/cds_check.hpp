@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
+
 #include "filigree/core/scalar.hpp"
 #include "filigree/core/view_checker.hpp"
 #include "filigree/formats/cds/cds_layout.hpp"
@@ -20,10 +22,13 @@ void check_matrix(const ViewChecker<ExecutionSpace>& checker, const CdsMatrix<S,
   checker.range("offsets", offsets, 1 - (rows + b - 1) / b, (columns + b - 1) / b - 1);
   checker.ascending("offsets", offsets, 0, diagonals, true);
   const CdsLayout layout = cds.layout();
-  const std::int64_t stored_rows = stored_cds_rows(layout, rows, b);
+  const bool has_columns = layout == CdsLayout::columns;
+  // Values by columns may be padded, see column_stride().
+  const std::int64_t stored_rows = has_columns ? std::max(rows, cds.column_stride()) : (rows + b - 1) / b * b;
   checker.size("values", cds.values, static_cast<std::int64_t>(diagonals) * b * stored_rows,
-               layout == CdsLayout::columns ? "block diagonals * block size * rows"
-                                            : "block diagonals * block size * block size * block rows");
+               has_columns
+                   ? "block diagonals * block size * column stride, which is at least the number of rows"
+                   : "block diagonals * block size * block size * block rows");
 
   const auto values = checker.elements(cds.values);
   CdsElements<S, O> elements(cds);

@@ -16,17 +16,10 @@ struct CdsElements : BlockElements<CdsElements<Scalar, Ordinal>, Scalar, Ordinal
 
   template <class Cds>
   explicit CdsElements(const Cds& cds)
-      : CdsElements::BlockElements{cds.values.data(), cds.block_size(), column_stride_of(cds)},
+      : CdsElements::BlockElements{cds.values.data(), cds.block_size(), cds.column_stride()},
         offsets(cds.offsets.data()),
         diagonals(cds.numDiagonals()),
         layout(cds.layout()) {}
-
-  /// The number of rows, or of block rows with CdsLayout::components.
-  template <class Cds>
-  static std::int64_t column_stride_of(const Cds& cds) {
-    const std::int64_t rows = cds.numRows();
-    return cds.layout() == CdsLayout::columns ? rows : (rows + cds.block_size() - 1) / cds.block_size();
-  }
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t blocks_begin(std::int64_t) const { return 0; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t blocks_end(std::int64_t) const { return diagonals; }

@@ -60,9 +60,11 @@ struct CdsOptions : ConvertOptions {
 ///     0 2|4 1                   offset -1           offset 0            offset 1
 ///     1 0|0 1                   column 0    1       0         1         0         1
 ///
-/// The value of row i and column (i / b + offsets[d]) * b + c is at position (d * b + c) * n + i, where n is
-/// the number of rows. There are k * b * n values and k offsets, as in the formula of the source. With b = 1,
-/// CDS is DIA.
+/// The value of row i and column (i / b + offsets[d]) * b + c is at position (d * b + c) * s + i, where s is
+/// column_stride(). There are k * b * s values and k offsets. s is n, the number of rows, as in the formula of
+/// the source. Only if a value has less than 8 bytes and n is at least 1024, a conversion rounds s up to a
+/// multiple of 16 bytes, so that one load of a GPU can bring values of several rows; the additional values are
+/// 0. With b = 1, CDS is DIA.
 ///
 /// With CdsLayout::components, the values of one element of all blocks of a diagonal are neighbours. The first
 /// matrix above is then
@@ -121,10 +123,18 @@ class CdsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   KOKKOS_INLINE_FUNCTION CdsLayout layout() const { return m_layout; }
   /// k, the number of block diagonals.
   KOKKOS_INLINE_FUNCTION Ordinal numDiagonals() const { return static_cast<Ordinal>(offsets.extent(0)); }
+  /// Positions from a value to the value of the same row in the next column of a block. It follows from the
+  /// number of values.
+  KOKKOS_INLINE_FUNCTION std::int64_t column_stride() const {
+    const std::int64_t b = m_block_size;
+    const std::int64_t columns =
+        static_cast<std::int64_t>(offsets.extent(0)) * b * (m_layout == CdsLayout::columns ? 1 : b);
+    return columns > 0 ? static_cast<std::int64_t>(values.extent(0)) / columns : 0;
+  }
   /// Bytes of all Views.
   std::size_t storage_bytes() const { return Impl::bytes_of(values, offsets); }
 
-  values_type values;    ///< k * b * n values, or k * b * b * m with CdsLayout::components
+  values_type values;    ///< k * b * s values, or k * b * b * m with CdsLayout::components
   offsets_type offsets;  ///< block column minus block row of each of the k diagonals, ascending
 
  private:
@@ -134,24 +144,32 @@ class CdsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
 
 namespace Impl {
 
-/// The rows for which a CDS matrix has values: with CdsLayout::components all rows of the last block row.
-inline std::int64_t stored_cds_rows(CdsLayout layout, std::int64_t rows, std::int64_t block_size) {
-  return layout == CdsLayout::columns ? rows : (rows + block_size - 1) / block_size * block_size;
+/// The rows for which a conversion to CDS stores values of type Scalar; see the class comment. A smaller matrix
+/// is not padded, so that its storage is that of the formula in the source. For a larger one the padding is
+/// less than 1 % of its values.
+template <class Scalar>
+std::int64_t stored_cds_rows(CdsLayout layout, std::int64_t rows, std::int64_t block_size) {
+  const auto rounded_up = [&](std::int64_t unit) { return (rows + unit - 1) / unit * unit; };
+  if (layout == CdsLayout::components) return rounded_up(block_size);
+  constexpr std::int64_t smallest_padded_rows = 1024;
+  const bool is_padded = sizeof(Scalar) < 8 && rows >= smallest_padded_rows;
+  return is_padded ? rounded_up(16 / static_cast<std::int64_t>(sizeof(Scalar))) : rows;
 }
 
 /// Allocates a CDS matrix with the given number of block diagonals. The caller writes its values and offsets.
-/// Rows that the last block row lacks are zeros.
+/// Values of stored rows that the matrix does not have are zeros.
 template <class Cds, class ExecutionSpace>
 Cds allocate_cds(const ExecutionSpace& exec, const char* format, typename Cds::ordinal_type rows,
                  typename Cds::ordinal_type columns, typename Cds::size_type nnz, int block_size,
                  std::int64_t diagonals, CdsLayout layout) {
-  const std::int64_t stored_rows = stored_cds_rows(layout, static_cast<std::int64_t>(rows), block_size);
+  using scalar_type = typename Cds::value_type;
+  const std::int64_t stored_rows =
+      stored_cds_rows<scalar_type>(layout, static_cast<std::int64_t>(rows), block_size);
   const Cds result(rows, columns, nnz, block_size,
                    allocate_aligned_view<typename Cds::values_type>(exec, "values", format,
                                                                     diagonals * block_size * stored_rows),
                    allocate_view<typename Cds::offsets_type>(exec, "offsets", format, diagonals), layout);
-  if (stored_rows > static_cast<std::int64_t>(rows))
-    Kokkos::deep_copy(exec, result.values, typename Cds::value_type(0));
+  if (stored_rows > static_cast<std::int64_t>(rows)) Kokkos::deep_copy(exec, result.values, scalar_type(0));
   return result;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <limits>
+
 #include "filigree/core/binary_search.hpp"
 #include "filigree/core/block_size.hpp"
 #include "filigree/core/mode.hpp"
@@ -42,7 +44,7 @@ struct CdsSpmvTranspose : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     for (std::int64_t d = begin; d < end; ++d) {
       const std::int64_t row = (block_column - static_cast<std::int64_t>(this->offsets[d])) * b;
       if (row < 0 || row >= this->rows) continue;
-      const auto value = this->values + (d * b + column_in_block) * this->rows + row;
+      const auto value = this->values + (d * b + column_in_block) * this->stride + row;
       const int count = this->rows - row < b ? static_cast<int>(this->rows - row) : b;
       FILIGREE_UNROLL(8)
       for (int r = 0; r < count; ++r)
@@ -76,9 +78,12 @@ void diagonal_spmv_on_gpu(const ExecutionSpace& exec, const std::string& name, c
       cds_rows_per_lane<typename std::decay_t<decltype(leading_matrix(cds))>::value_type, BlockSize,
                         Operands::most_columns>();
   if constexpr (packed_rows > 1)
-    if (rows % packed_rows == 0 && is_aligned_to_pack<packed_rows>(value_pointer_of(cds))) {
+    if (leading_matrix(cds).column_stride() % packed_rows == 0 &&
+        is_aligned_to_pack<packed_rows>(value_pointer_of(cds)) &&
+        rows <= std::numeric_limits<typename Cds::ordinal_type>::max() - packed_rows) {
       using Packed = CdsDeviceSpmv<ExecutionSpace, Cds, Operands, BlockSize, Conjugate, packed_rows>;
-      Kokkos::parallel_for(name, Packed::launch::policy(exec, rows / packed_rows), Packed(cds, operands));
+      Kokkos::parallel_for(name, Packed::launch::policy(exec, Packed::lane_count(rows)),
+                           Packed(cds, operands));
       return;
     }
   using Single = CdsDeviceSpmv<ExecutionSpace, Cds, Operands, BlockSize, Conjugate, 1>;

@@ -36,7 +36,7 @@ struct CdsColumnsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     constexpr std::uintptr_t bytes = sizeof(x_pack_type);
     const auto& x = this->operands.x;
     return this->columns % BlockSize == 0 && this->rows % rows_per_lane == 0 &&
-           x.row_bytes == static_cast<int>(sizeof(x_type)) &&
+           this->stride % rows_per_lane == 0 && x.row_bytes == static_cast<int>(sizeof(x_type)) &&
            reinterpret_cast<std::uintptr_t>(x.data) % bytes == 0 &&
            x.column_stride * sizeof(x_type) % bytes == 0 && is_aligned_to_pack<rows_per_lane>(this->values);
   }
@@ -68,7 +68,7 @@ struct CdsColumnsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
         FILIGREE_UNROLL(4)
         for (int i = 0; i < x_per_load; ++i) {
           packs[i] = load_pack<rows_per_lane>(value);
-          value += this->rows;
+          value += this->stride;
         }
         operands.for_each_column([&](int c, int column_of_x) {
           const x_pack_type factors =
@@ -80,7 +80,7 @@ struct CdsColumnsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
         });
       }
     }
-    operands.store_rows(sums, row);
+    operands.store_rows(sums, row, this->rows);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {

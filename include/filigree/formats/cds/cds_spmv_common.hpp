@@ -47,6 +47,7 @@ struct CdsProduct {
   const ordinal_type* offsets;
   std::int64_t diagonals;
   std::int64_t rows;
+  std::int64_t stride;  ///< from a value to that of the same row in the next column
   std::int64_t columns;
   int run_time_block_size;
   Operands operands;
@@ -56,6 +57,7 @@ struct CdsProduct {
         offsets(leading_matrix(cds).offsets.data()),
         diagonals(static_cast<std::int64_t>(leading_matrix(cds).numDiagonals())),
         rows(static_cast<std::int64_t>(cds.numRows())),
+        stride(leading_matrix(cds).column_stride()),
         columns(static_cast<std::int64_t>(cds.numCols())),
         run_time_block_size(leading_matrix(cds).block_size()),
         operands(operands_) {}

@@ -9,7 +9,7 @@ namespace Filigree::Impl {
 
 /// The number of rows that one lane of a GPU multiplies. It loads their values in a matrix column together: 8
 /// bytes, or 16 bytes of double in one block, or 16 bytes of float if b is odd and not 1 (see
-/// docs/performance.md, "CDS: rows per lane"). A result above 1 requires that it divides the number of rows
+/// docs/performance.md, "CDS: rows per lane"). A result above 1 requires that it divides the stride of columns
 /// and that the values are aligned to what is loaded together.
 template <class Scalar, int BlockSize, int Columns>
 constexpr int cds_rows_per_lane() {
@@ -43,6 +43,11 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   /// column after the end of the matrix can exceed the largest ordinal.
   using unclipped_column_type = stored_row_t<ordinal_type>;
 
+  /// The number of lanes for a number of rows. The last lane may have fewer rows than the others.
+  static KOKKOS_FORCEINLINE_FUNCTION std::int64_t lane_count(std::int64_t rows) {
+    return (rows + RowsPerLane - 1) / RowsPerLane;
+  }
+
   KOKKOS_FORCEINLINE_FUNCTION ordinal_type clipped_to_matrix(ordinal_type column, ordinal_type c) const {
     const ordinal_type last = static_cast<ordinal_type>(this->columns - 1) - column;
     return column + (c < last ? c : last);
@@ -50,7 +55,7 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
 
   /// Element k of each of the lane's rows. A row has b elements per diagonal.
   KOKKOS_FORCEINLINE_FUNCTION pack_type load(std::int64_t row, std::int64_t k) const {
-    return load_pack<RowsPerLane>(this->values + (k * this->rows + row));
+    return load_pack<RowsPerLane>(this->values + (k * this->stride + row));
   }
 
   /// Adds the products of the lane's values in one matrix column per block row: `column` for the rows before
@@ -145,7 +150,7 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     FILIGREE_UNROLL(8)
     for (int u = 0; u < Batch; ++u) {
       batch[u] = Whole || u < count ? conjugate_if<Conjugate>(load_once(value)) : scalar_type(0);
-      value += this->rows;
+      value += this->stride;
       const unclipped_column_type unclipped = (u < split ? column : next_column - split) + u;
       batch_columns[u] = static_cast<ordinal_type>(unclipped < last ? unclipped : last);
     }
@@ -169,7 +174,7 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     FILIGREE_UNROLL(1)
     while (d < last_diagonal || (d == last_diagonal && c + batch <= b)) {
       add_elements<batch, true>(sums, value, batch, b - c, column + c, next_column);
-      value += batch * this->rows;
+      value += batch * this->stride;
       c += batch;
       if (c >= b) {
         c -= b;
@@ -206,11 +211,11 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
         add_diagonals<batch>(sums, row, block_row, d);
       add_last_diagonals<batch - 1>(sums, row, block_row, d);
     }
-    this->operands.store_rows(sums, row);
+    this->operands.store_rows(sums, row, this->rows);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
-    for_each_row_of_columns<launch>(team, this->rows / RowsPerLane, this->operands,
+    for_each_row_of_columns<launch>(team, lane_count(this->rows), this->operands,
                                     [&](const std::int64_t i, const Operands& of_lane) {
                                       if constexpr (Operands::has_column_lanes) {
                                         CdsDeviceSpmv kernel = *this;

@@ -38,7 +38,7 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
           add_band(sums, first, count, d);
     for (; d < this->diagonals; ++d) {
       const std::int64_t offset = static_cast<std::int64_t>(this->offsets[d]);
-      const value_pointer value = this->values + d * b * this->rows;
+      const value_pointer value = this->values + d * b * this->stride;
       // The block rows of the tile whose block on this diagonal begins inside the matrix.
       const std::int64_t begin = larger(first / b, -offset);
       const std::int64_t end = smaller((first + count - 1) / b, (this->columns - 1) / b - offset) + 1;
@@ -63,7 +63,7 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   /// Adds `band` diagonals, beginning with first_diagonal, to the sums of a tile. Requires unit stride of x.
   KOKKOS_INLINE_FUNCTION void add_band(sums_type* KOKKOS_RESTRICT sums, const std::int64_t first,
                                        const std::int64_t count, const std::int64_t first_diagonal) const {
-    const value_pointer value = this->values + first_diagonal * this->rows + first;
+    const value_pointer value = this->values + first_diagonal * this->stride + first;
     std::int64_t columns_of_first[band];
     // The rows of the tile in which all diagonals of the band lie inside the matrix.
     std::int64_t begin = 0;
@@ -79,7 +79,7 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
       for (int i = 0; i < band; ++i)
         for (std::int64_t row = larger(from, -columns_of_first[i]);
              row < smaller(to, this->columns - columns_of_first[i]); ++row)
-          this->operands.add_unless_zero(sums[row], conjugate_if<Conjugate>(value[i * this->rows + row]),
+          this->operands.add_unless_zero(sums[row], conjugate_if<Conjugate>(value[i * this->stride + row]),
                                          row + columns_of_first[i]);
     };
     add_boundary_rows(0, begin);
@@ -89,7 +89,7 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
       // The prefetchers of a core stop at the end of each page, so the next band is requested here (see
       // docs/performance.md, "CDS: bands on a host").
       for (std::int64_t i = band; i < next_band_end; ++i)
-        prefetch_elements(value + i * this->rows + row, chunk);
+        prefetch_elements(value + i * this->stride + row, chunk);
       add_inner_rows(sums, value, columns_of_first, row, smaller(row + chunk, end));
     }
     add_boundary_rows(end, count);
@@ -100,7 +100,7 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
                                                   const std::int64_t (&columns_of_first)[band],
                                                   const std::int64_t begin, const std::int64_t end) const {
     using accumulator_type = typename Operands::accumulator_type;
-    const std::int64_t stride = this->rows;
+    const std::int64_t stride = this->stride;
     for (int column = 0; this->operands.has(column) && column < Operands::most_columns; ++column) {
       const typename Operands::x_pointer x = this->operands.x.pointer(0, column);
       for (std::int64_t row = begin; row < end; ++row) {
@@ -132,7 +132,7 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     using accumulator_type = typename Operands::accumulator_type;
     constexpr int b = BlockSize > 0 ? BlockSize : 1;
     const std::int64_t x_stride = UnitStride ? 1 : this->operands.x.row_stride();
-    const std::int64_t rows = this->rows;
+    const std::int64_t stride = this->stride;
     for (int column = 0; this->operands.has(column) && column < Operands::most_columns; ++column) {
       const typename Operands::x_pointer x = this->operands.x.pointer((begin + offset) * b, column);
       for (std::int64_t block = 0; block < end - begin; ++block)
@@ -140,7 +140,7 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
           const auto factor = widen<accumulator_type>(x[(block * b + c) * x_stride]);
           FILIGREE_UNROLL(8)
           for (int r = 0; r < b; ++r)
-            add_unless_zero(sums[block * b + r][column], value[c * rows + (begin + block) * b + r], factor);
+            add_unless_zero(sums[block * b + r][column], value[c * stride + (begin + block) * b + r], factor);
         }
     }
   }
@@ -158,7 +158,7 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
         for (std::int64_t row = larger(block_row * b, first); row < smaller(block_row * b + b, first + count);
              ++row)
           this->operands.add_unless_zero(sums[row - first],
-                                         conjugate_if<Conjugate>(value[c * this->rows + row]), column + c);
+                                         conjugate_if<Conjugate>(value[c * this->stride + row]), column + c);
     }
   }
 

@@ -21,9 +21,10 @@ struct DiaOptions : ConvertOptions {};
 ///     0 2 4 1        offset     -3        -1         0         1         2
 ///     1 0 0 1
 ///
-/// The value of row i and column i + offsets[d] is at position d * n + i, where n is the number of rows. With
-/// k diagonals, the Views have k * n * sizeof(Scalar) + k * sizeof(Ordinal) bytes. As in CdsMatrix, a stored
-/// zero counts as padding and the conversion sums duplicates.
+/// The value of row i and column i + offsets[d] is at position d * s + i, where s is column_stride(): the
+/// number of rows, or a little more for narrow values (see CdsMatrix). With k diagonals, the Views have
+/// k * s * sizeof(Scalar) + k * sizeof(Ordinal) bytes. As in CdsMatrix, a stored zero counts as padding and
+/// the conversion sums duplicates.
 ///
 /// Source: Godwin, Holewinski and Sadayappan 2012, section 2.3.2.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>

@@ -52,9 +52,12 @@ void fill_split(const ExecutionSpace& exec, const char* function, const char* wh
 /// Allocates a matrix with the offsets of a leading matrix. The caller writes its values.
 template <class Matrix, class ExecutionSpace>
 Matrix allocate_split_cds(const ExecutionSpace& exec, const typename Matrix::leading_type& leading) {
-  return Matrix(leading,
-                allocate_aligned_view<typename Matrix::trailing_type>(
-                    exec, "trailing", Matrix::name(), static_cast<std::int64_t>(leading.values.extent(0))));
+  const auto trailing = allocate_aligned_view<typename Matrix::trailing_type>(
+      exec, "trailing", Matrix::name(), static_cast<std::int64_t>(leading.values.extent(0)));
+  // fill_split does not write the padding.
+  if (leading.column_stride() > static_cast<std::int64_t>(leading.numRows()))
+    Kokkos::deep_copy(exec, trailing, 0);
+  return Matrix(leading, trailing);
 }
 
 /// convert<SplitCdsMatrix> of a checked CRS matrix. Fences exec. Takes the memory of find_diagonals() besides
@@ -87,9 +90,9 @@ void refill_from_crs(const ExecutionSpace& exec, const SplitCdsMatrix<S, O, D, M
   // Not of type A, whose Views may be unmanaged.
   using Matrix = SplitCdsMatrix<S, O, D, void, Z>;
   using Leading = typename Matrix::leading_type;
-  const auto count = static_cast<std::int64_t>(A.trailing.extent(0));
-  const auto values =
-      allocate_aligned_view<typename Leading::values_type>(exec, "new_leading", A.name(), count);
+  const auto values = allocate_aligned_view<typename Leading::values_type>(
+      exec, "new_leading", A.name(), static_cast<std::int64_t>(A.leading.values.extent(0)));
+  Kokkos::deep_copy(exec, values, 0.0F);  // for the padding, which fill_split does not write
   const Leading leading(A.numRows(), A.numCols(), A.nnz(), A.block_size(), values, A.leading.offsets);
   const Matrix fresh = allocate_split_cds<Matrix>(exec, leading);
   fill_split(exec, "Filigree::refill", "refill", fresh, crs);

@@ -70,7 +70,7 @@ class SplitCdsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, 
   std::size_t storage_bytes() const { return leading.storage_bytes() + Impl::bytes_of(trailing); }
 
   leading_type leading;    ///< the values rounded to float
-  trailing_type trailing;  ///< k * b * n trailing halves
+  trailing_type trailing;  ///< one trailing half per value of leading
 };
 
 }  // namespace Filigree
