@@ -8,20 +8,20 @@
 namespace Filigree::Impl {
 
 /// The number of rows that one lane of a GPU multiplies. It loads their values in a matrix column together: 8
-/// bytes, or 16 bytes of double in one block, or 16 bytes of float if b is odd and not 1 (see
+/// bytes, or 16 bytes of double in one block, or 16 bytes of float if b is compiled, odd and not 1 (see
 /// docs/performance.md, "CDS: rows per lane"). A result above 1 requires that it divides the stride of columns
 /// and that the values are aligned to what is loaded together.
 template <class Scalar, int BlockSize, int Columns>
 constexpr int cds_rows_per_lane() {
   constexpr int size = sizeof(Scalar);
-  if (Columns > 1 || BlockSize == 0) return 1;
+  if (Columns > 1) return 1;
   if (size < 8) return (size == 4 && BlockSize > 1 && BlockSize % 2 == 1 ? 16 : 8) / size;
   return size == 8 && BlockSize > 1 && BlockSize % 2 == 0 ? 2 : 1;
 }
 
 /// Modes N and C on a GPU: one lane per RowsPerLane elements of y (the source has one lane per element:
 /// Godwin et al. 2012, section 3.3). A row's products are added by ascending column. RowsPerLane is 1 for
-/// several columns of x and for BlockSize 0.
+/// several columns of x.
 template <class ExecutionSpace, class Cds, class Operands, int BlockSize, bool Conjugate, int RowsPerLane>
 struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   using base = CdsProduct<ExecutionSpace, Cds, Operands, BlockSize>;
@@ -137,55 +137,89 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     }
   }
 
-  /// Adds consecutive elements of a row; `value` points to the value of the first one. The first `split` of
-  /// them lie on one diagonal, in the columns from `column` on. The others lie on the next diagonal, in the
-  /// columns from `next_column` on. There are Batch elements if Whole is true, else `count`.
-  template <int Batch, bool Whole>
-  KOKKOS_FORCEINLINE_FUNCTION void add_elements(sums_type (&sums)[RowsPerLane], value_pointer value,
-                                                int count, int split, unclipped_column_type column,
-                                                unclipped_column_type next_column) const {
-    const unclipped_column_type last = static_cast<unclipped_column_type>(this->columns - 1);
-    scalar_type batch[Batch];
-    ordinal_type batch_columns[Batch];
-    FILIGREE_UNROLL(8)
-    for (int u = 0; u < Batch; ++u) {
-      batch[u] = Whole || u < count ? conjugate_if<Conjugate>(load_once(value)) : scalar_type(0);
-      value += this->stride;
-      const unclipped_column_type unclipped = (u < split ? column : next_column - split) + u;
-      batch_columns[u] = static_cast<ordinal_type>(unclipped < last ? unclipped : last);
-    }
-    this->operands.add_batch_unless_zero(sums[0], batch, batch_columns);
+  /// The first column of a block of x for the rows of a lane: `own` for those in the block row of its first row,
+  /// and `next` for the others. The rows lie in at most two block rows.
+  struct BlockColumns {
+    ordinal_type own;
+    ordinal_type next;
+  };
+  KOKKOS_FORCEINLINE_FUNCTION BlockColumns block_columns(ordinal_type block_row,
+                                                         std::int64_t diagonal) const {
+    const ordinal_type offset = this->offsets[diagonal];
+    const ordinal_type own = this->clipped_column(block_row, offset);
+    return {own, RowsPerLane > 1 ? this->clipped_column(block_row + 1, offset) : own};
   }
 
-  /// The sum of a row for a block size above largest_compiled_block_size. A batch of elements continues on
-  /// the next diagonal: a shorter batch at the end of each diagonal would wait for memory as long as a full
-  /// one.
+  /// Adds consecutive elements of the rows of a lane; `value` points to the value of the first one. The first
+  /// `split` of them lie in the columns of `block` from c on. The others lie in those of next_block, a block on
+  /// the next diagonal. There are Batch elements per row if Whole is true, else `count`. The first own_rows rows
+  /// lie in the block row of the first one.
+  template <int Batch, bool Whole>
+  KOKKOS_FORCEINLINE_FUNCTION void add_elements(sums_type (&sums)[RowsPerLane], value_pointer value,
+                                                int count, int split, int own_rows, const BlockColumns& block,
+                                                int c, const BlockColumns& next_block) const {
+    const unclipped_column_type last = static_cast<unclipped_column_type>(this->columns - 1);
+    const auto column = [&](int u, ordinal_type first, ordinal_type next) {
+      const unclipped_column_type unclipped =
+          static_cast<unclipped_column_type>(u < split ? first + static_cast<unclipped_column_type>(c)
+                                                       : static_cast<unclipped_column_type>(next) - split) +
+          u;
+      return static_cast<ordinal_type>(unclipped < last ? unclipped : last);
+    };
+    if constexpr (RowsPerLane == 1) {
+      scalar_type batch[Batch];
+      ordinal_type batch_columns[Batch];
+      FILIGREE_UNROLL(8)
+      for (int u = 0; u < Batch; ++u) {
+        batch[u] = Whole || u < count ? conjugate_if<Conjugate>(load_once(value)) : scalar_type(0);
+        value += this->stride;
+        batch_columns[u] = column(u, block.own, next_block.own);
+      }
+      this->operands.add_batch_unless_zero(sums[0], batch, batch_columns);
+    } else {
+      pack_type packs[Batch];
+      FILIGREE_UNROLL(8)
+      for (int u = 0; u < Batch; ++u) {
+        packs[u] = Whole || u < count ? load_pack<RowsPerLane>(value) : pack_type{};
+        value += this->stride;
+      }
+      FILIGREE_UNROLL(8)
+      for (int u = 0; u < Batch; ++u)
+        add_pack(sums, packs[u], own_rows, column(u, block.own, next_block.own),
+                 column(u, block.next, next_block.next));
+    }
+  }
+
+  /// The sums of the rows of a lane for a block size above largest_compiled_block_size. A batch of elements
+  /// continues on the next diagonal: a shorter batch at the end of each diagonal would wait for memory as long
+  /// as a full one.
   KOKKOS_FORCEINLINE_FUNCTION void add_large_blocks(sums_type (&sums)[RowsPerLane], std::int64_t row,
                                                     ordinal_type block_row) const {
     constexpr int batch = 8;
     static_assert(batch <= largest_compiled_block_size, "A batch must not reach a third diagonal.");
+    static_assert(RowsPerLane <= largest_compiled_block_size, "Rows must not lie in three block rows.");
     const int b = this->block_size();
+    const int own_rows = b - static_cast<int>(static_cast<ordinal_type>(row) - block_row * b);
     const int last_diagonal = static_cast<int>(this->diagonals) - 1;
     value_pointer value = this->values + row;
     int d = 0;
     int c = 0;
-    ordinal_type column = this->clipped_column(block_row, this->offsets[0]);
-    ordinal_type next_column = this->clipped_column(block_row, this->offsets[d < last_diagonal ? 1 : 0]);
+    BlockColumns block = block_columns(block_row, 0);
+    BlockColumns next_block = block_columns(block_row, d < last_diagonal ? 1 : 0);
     FILIGREE_UNROLL(1)
     while (d < last_diagonal || (d == last_diagonal && c + batch <= b)) {
-      add_elements<batch, true>(sums, value, batch, b - c, column + c, next_column);
+      add_elements<batch, true>(sums, value, batch, b - c, own_rows, block, c, next_block);
       value += batch * this->stride;
       c += batch;
       if (c >= b) {
         c -= b;
         ++d;
-        column = next_column;
-        next_column =
-            this->clipped_column(block_row, this->offsets[d < last_diagonal ? d + 1 : last_diagonal]);
+        block = next_block;
+        next_block = block_columns(block_row, d < last_diagonal ? d + 1 : last_diagonal);
       }
     }
     if (d == last_diagonal && c < b)
-      add_elements<batch, false>(sums, value, b - c, b - c, column + c, column);
+      add_elements<batch, false>(sums, value, b - c, b - c, own_rows, block, c, block);
   }
 
   /// The product of the RowsPerLane rows from `row` on.
