@@ -64,6 +64,12 @@ foreach(item Kokkos::kokkoskernels Kokkos::kokkos ZLIB::ZLIB)
   filigree_pc_add(${item})
 endforeach()
 get_property(filigree_pc_cflags GLOBAL PROPERTY filigree_pc_cflags)
+# Which kernels the library has precompiled.
+get_target_property(filigree_pc_precompiled filigree INTERFACE_COMPILE_DEFINITIONS)
+if(filigree_pc_precompiled)
+  list(TRANSFORM filigree_pc_precompiled PREPEND "-D")
+  list(APPEND filigree_pc_cflags ${filigree_pc_precompiled})
+endif()
 list(REMOVE_DUPLICATES filigree_pc_cflags)
 string(JOIN " " filigree_pc_cflags ${filigree_pc_cflags})
 # Of equal libraries the last one stays, because a static library must stand behind all that need it.

@@ -83,6 +83,43 @@ Crs convert_to_crs(const ExecutionSpace& exec, const Matrix& A) {
   });
 }
 
+/// The copies between a Matrix and a CRS matrix. They are not inline, so that they can be precompiled (see
+/// core/precompiled.hpp).
+template <class ExecutionSpace, class Matrix, class Crs>
+struct Conversion {
+  using options_type = typename MatrixTraits<Matrix>::options_type;
+
+  /// See convert_from_crs() of the formats.
+  static void from_crs(const ExecutionSpace& exec, const Crs& crs, const options_type& options,
+                       Matrix& result);
+  /// See refill_from_crs().
+  static void refill(const ExecutionSpace& exec, const Matrix& A, const Crs& crs);
+  /// See first_different_row().
+  static std::int64_t first_mismatch(const ExecutionSpace& exec, const Matrix& A, const Crs& crs);
+  /// See convert_to_crs().
+  static Crs to_crs(const ExecutionSpace& exec, const Matrix& A);
+};
+
+template <class ExecutionSpace, class Matrix, class Crs>
+void Conversion<ExecutionSpace, Matrix, Crs>::from_crs(const ExecutionSpace& exec, const Crs& crs,
+                                                       const options_type& options, Matrix& result) {
+  convert_from_crs(exec, crs, options, result);
+}
+template <class ExecutionSpace, class Matrix, class Crs>
+void Conversion<ExecutionSpace, Matrix, Crs>::refill(const ExecutionSpace& exec, const Matrix& A,
+                                                     const Crs& crs) {
+  refill_from_crs(exec, A, crs);
+}
+template <class ExecutionSpace, class Matrix, class Crs>
+std::int64_t Conversion<ExecutionSpace, Matrix, Crs>::first_mismatch(const ExecutionSpace& exec,
+                                                                     const Matrix& A, const Crs& crs) {
+  return first_different_row(exec, A, crs);
+}
+template <class ExecutionSpace, class Matrix, class Crs>
+Crs Conversion<ExecutionSpace, Matrix, Crs>::to_crs(const ExecutionSpace& exec, const Matrix& A) {
+  return convert_to_crs<Crs>(exec, A);
+}
+
 }  // namespace Impl
 
 /// The type of the result of convert<Format>. It has the ordinal, device and offset types of the CRS matrix,
@@ -215,7 +252,8 @@ auto convert(const ExecutionSpace& exec, const Matrix& A, const Options& options
     Rounding* const wanted = format_options.rounding != nullptr ? &rounding : nullptr;
     decltype(auto) crs = Impl::with_scalar<value_type>(exec, function, name, given, wanted);
     Result result;
-    Impl::convert_from_crs(exec, crs, format_options, result);
+    Impl::Conversion<ExecutionSpace, Result, std::decay_t<decltype(crs)>>::from_crs(exec, crs, format_options,
+                                                                                    result);
     Impl::set_label(result, Impl::current_label());
     // The kernels must end before Views that only `given` or `crs` has are freed on return.
     if constexpr (!std::is_reference_v<decltype(given)> || !std::is_reference_v<decltype(crs)>) exec.fence();
@@ -259,7 +297,8 @@ to_crs(const ExecutionSpace& exec, const Matrix<S, O, D, M, Z>& A) {
   Impl::check_initialized("Filigree::to_crs");
   const Impl::LabelScope scope(Impl::label_of(A));
   Impl::ScopedRegion region(Impl::label("to_crs", MatrixTraits<Matrix<S, O, D, M, Z>>::name()));
-  return Impl::convert_to_crs<KokkosSparse::CrsMatrix<S, O, D, void, Z>>(exec, A);
+  return Impl::Conversion<ExecutionSpace, Matrix<S, O, D, M, Z>,
+                          KokkosSparse::CrsMatrix<S, O, D, void, Z>>::to_crs(exec, A);
 }
 
 /// to_crs(exec, A) on the default instance of the execution space of A.
@@ -338,14 +377,15 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> refill(
   }
   decltype(auto) crs =
       Impl::with_scalar<typename Traits::value_type>(exec, function, Traits::name(), given, wanted);
+  using Conversion = Impl::Conversion<ExecutionSpace, Matrix, std::decay_t<decltype(crs)>>;
   if (options.check_pattern) {
-    const std::int64_t row = Impl::first_different_row(exec, A, crs);
+    const std::int64_t row = Conversion::first_mismatch(exec, A, crs);
     if (row < rows)
       Impl::fail<std::invalid_argument>(
           function, ": row ", row, " of the CRS matrix does not have the columns of row ", row, " of A (",
           Traits::name(), "); it must have the pattern of the matrix that A was converted from.");
   }
-  Impl::refill_from_crs(exec, A, crs);
+  Conversion::refill(exec, A, crs);
   // The kernel must end before the values of `crs` are freed on return.
   if constexpr (!std::is_reference_v<decltype(crs)>) exec.fence();
   if (options.rounding != nullptr) *options.rounding = rounding;
@@ -360,3 +400,12 @@ void refill(const Matrix& A, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
 }
 
 }  // namespace Filigree
+
+// Instantiates or declares the conversions of all precompiled formats (see core/precompiled.hpp).
+#define FILIGREE_PRECOMPILE_CONVERSION(KIND, Format, Scalar, SizeType)                                     \
+  KIND struct Filigree::Impl::Conversion<                                                                  \
+      Filigree::Impl::PrecompiledSpace, Filigree::Impl::precompiled_t<Filigree::Format, Scalar, SizeType>, \
+      Filigree::Impl::precompiled_t<KokkosSparse::CrsMatrix, Scalar, SizeType>>;
+#define FILIGREE_PRECOMPILE_CONVERSIONS(KIND, Scalar, SizeType) \
+  FILIGREE_FOR_PRECOMPILED_FORMATS(FILIGREE_PRECOMPILE_CONVERSION, KIND, Scalar, SizeType)
+FILIGREE_DECLARE_PRECOMPILED(FILIGREE_PRECOMPILE_CONVERSIONS)

@@ -3,6 +3,7 @@
 // The one list of formats. The typed tests, the perf programs and AnyMatrix iterate over it.
 #pragma once
 
+#include "filigree/core/precompiled.hpp"
 #include "filigree/core/refuse_kokkos_sparse_spmv.hpp"
 #include "filigree/formats/bell/bell_check.hpp"
 #include "filigree/formats/bell/bell_convert.hpp"
@@ -92,6 +93,13 @@ FormatList<First..., Second..., Third...> joined(FormatList<First...>, FormatLis
 
 /// All formats that can have any scalar type. SplitFormats have double only.
 using AllFormats = decltype(Impl::joined(GeneralFormats(), SymmetricFormats(), DictionaryFormats()));
+
+// The formats in the list of core/precompiled.hpp, after a first element that stands for none.
+#define FILIGREE_LIST_FORMAT(KIND, Name, Scalar, SizeType) , Format<Name>
+static_assert(std::is_same_v<FormatList<void FILIGREE_FOR_PRECOMPILED_FORMATS(FILIGREE_LIST_FORMAT, , , )>,
+                             decltype(Impl::joined(FormatList<void>(), AllFormats()))>,
+              "The list of precompiled formats in core/precompiled.hpp must be that of AllFormats.");
+#undef FILIGREE_LIST_FORMAT
 
 /// Calls visit(Format<...>{}) for each format of a list, in its order.
 template <class Visit, class... Formats>

@@ -4,37 +4,13 @@
 #include "filigree/core/initialized.hpp"
 #include "filigree/core/matrix_traits.hpp"
 #include "filigree/core/mode.hpp"
+#include "filigree/core/precompiled.hpp"
 #include "filigree/core/region.hpp"
 #include "filigree/formats.hpp"
 #include "filigree/product/operands.hpp"
 
 namespace Filigree {
 namespace Impl {
-
-/// Throws std::invalid_argument, with all extents, if x and y do not fit A and the mode, overlap, or have too
-/// large a stride.
-template <class Matrix, class XView, class YView>
-void check_spmv(Mode mode, const Matrix& A, const XView& x, const YView& y) {
-  using Traits = MatrixTraits<Matrix>;
-  const auto describe = [&]() {
-    std::ostringstream text;
-    text << "A is " << Traits::num_rows(A) << " x " << Traits::num_cols(A) << ", mode is "
-         << static_cast<char>(mode) << ", x is " << x.extent(0) << " x " << column_count(x) << ", y is "
-         << y.extent(0) << " x " << column_count(y);
-    return text.str();
-  };
-  const std::int64_t x_rows = is_transpose(mode) ? Traits::num_rows(A) : Traits::num_cols(A);
-  const std::int64_t y_rows = is_transpose(mode) ? Traits::num_cols(A) : Traits::num_rows(A);
-  if (static_cast<std::int64_t>(x.extent(0)) != x_rows || static_cast<std::int64_t>(y.extent(0)) != y_rows ||
-      column_count(x) != column_count(y))
-    fail<std::invalid_argument>("Filigree::spmv: the extents do not fit: ", describe(), "; x must have ",
-                                x_rows, " rows, y ", y_rows, " rows, and both the same number of columns.");
-  check_row_stride("Filigree::spmv", "x", x);
-  check_row_stride("Filigree::spmv", "y", y);
-  if (aliased(x, y))
-    fail<std::invalid_argument>("Filigree::spmv: x and y share memory: ", describe(),
-                                "; y must not overlap x, which is read while y is written.");
-}
 
 /// Whether Matrix is a ScaledMatrix.
 template <class Matrix, class = void>
@@ -61,29 +37,143 @@ const auto& stored_matrix(const Matrix& A) {
     return A;
 }
 
+/// The arguments of a product that spmv() has checked, and the functions that compute it. X and Y are the types
+/// of the elements of x and y, which are not const.
+template <class ExecutionSpace, class Matrix, class X, class Y>
+struct Product {
+  using scalar_type = typename MatrixTraits<Matrix>::value_type;
+  using accumulator_type = wider_t<scalar_type, X, Y>;
+
+  const ExecutionSpace& exec;
+  Mode mode;
+  accumulator_type alpha;
+  const Matrix& A;
+  MultiVector<const X> x;
+  std::int64_t x_rows;
+  accumulator_type beta;
+  MultiVector<Y> y;
+  std::int64_t y_rows;
+
+  // These functions launch all kernels of products. They are not inline, so that they can be precompiled (see
+  // core/precompiled.hpp).
+
+  /// y = beta * y, for the first `columns` columns. The only function for a matrix without entries and for
+  /// alpha = 0.
+  void scale_y(int columns) const;
+  /// y(:, column) = beta * y(:, column) + alpha * op(A) * x(:, column)
+  void one_column(int column) const;
+  /// The product of all columns of x and y, of which there are `columns`.
+  void all_columns(int columns) const;
+  /// The product of column 0 by Kokkos Kernels. A must be a CRS or BSR matrix, and x and y must have unit stride.
+  void one_column_by_kokkos_kernels() const;
+
+ private:
+  template <int MostColumns, ColumnAccess Access>
+  void launch(int first, int count) const;
+  template <int Count>
+  bool launch_if_exact(int first, int count) const;
+  bool launch_columns_on_gpu(int first, int count) const;
+};
+
+/// The product of the columns `first` to first + count - 1, in one launch.
+template <class ExecutionSpace, class Matrix, class X, class Y>
+template <int MostColumns, ColumnAccess Access>
+void Product<ExecutionSpace, Matrix, X, Y>::launch(int first, int count) const {
+  const auto scaling = scaling_of(A, mode);
+  const auto& stored = stored_matrix(A);
+  using Operands = ProductOperands<scalar_type, X, Y, MostColumns, std::decay_t<decltype(scaling)>, Access>;
+  const Operands operands = {scaling,
+                             scaling.template scaled_x<accumulator_type>(x).from_column(first),
+                             y.from_column(first),
+                             count,
+                             alpha,
+                             beta};
+  spmv_kernel(exec, product_names(stored).spmv, mode, stored, operands);
+}
+
+/// The product of exactly Count columns with ColumnAccess::exact. Returns whether there are so many.
+template <class ExecutionSpace, class Matrix, class X, class Y>
+template <int Count>
+bool Product<ExecutionSpace, Matrix, X, Y>::launch_if_exact(int first, int count) const {
+  if (count == Count) launch<Count, ColumnAccess::exact>(first, count);
+  return count == Count;
+}
+
 /// Several columns of x on a GPU, with ColumnAccess::row_major if x and y allow it, or ColumnAccess::exact if
-/// there are 4, 8 or 16. Returns whether it has launched the product. `launch` is that of spmv_with_handle().
-template <class Launch, class XVector, class YVector>
-bool launch_columns_on_gpu(const Launch& launch, const XVector& x, std::int64_t x_rows, const YVector& y,
-                           int first, int count) {
+/// there are 4, 8 or 16. Returns whether it has launched the product.
+template <class ExecutionSpace, class Matrix, class X, class Y>
+bool Product<ExecutionSpace, Matrix, X, Y>::launch_columns_on_gpu(int first, int count) const {
   constexpr int per_lane = 4;
-  using row_major_access = std::integral_constant<ColumnAccess, ColumnAccess::row_major>;
-  using exact_access = std::integral_constant<ColumnAccess, ColumnAccess::exact>;
-  if constexpr (is_in_memory_v<XVector>)
+  if constexpr (!is_scaled_v<Matrix>) {
     if (count % per_lane == 0 && is_row_major<per_lane>(x.from_column(first)) &&
         is_row_major<per_lane>(y.from_column(first))) {
-      launch(std::integral_constant<int, per_lane>(), row_major_access(), first, count);
+      launch<per_lane, ColumnAccess::row_major>(first, count);
       return true;
     }
-  if constexpr (is_in_memory_v<XVector>)
     if (!rows_are_near(x, x_rows)) return false;
-  const auto launch_exactly = [&](auto number) {
-    if (count == number) launch(number, exact_access(), first, count);
-    return count == number;
+  }
+  return launch_if_exact<4>(first, count) || launch_if_exact<8>(first, count) ||
+         launch_if_exact<multi_vector_columns>(first, count);
+}
+
+template <class ExecutionSpace, class Matrix, class X, class Y>
+void Product<ExecutionSpace, Matrix, X, Y>::scale_y(int columns) const {
+  scale(exec, beta, y, y_rows, columns);
+}
+
+template <class ExecutionSpace, class Matrix, class X, class Y>
+void Product<ExecutionSpace, Matrix, X, Y>::one_column(int column) const {
+  launch<1, ColumnAccess::any>(column, 1);
+}
+
+template <class ExecutionSpace, class Matrix, class X, class Y>
+void Product<ExecutionSpace, Matrix, X, Y>::all_columns(int columns) const {
+  constexpr int most = multi_vector_columns;
+  int column = 0;
+  for (; columns - column > 1; column += most) {
+    const int count = columns - column < most ? columns - column : most;
+    if constexpr (runs_on_gpu_v<ExecutionSpace>)
+      if (launch_columns_on_gpu(column, count)) continue;
+    launch<most, ColumnAccess::any>(column, count);
+  }
+  if (column < columns) one_column(column);
+}
+
+template <class ExecutionSpace, class Matrix, class X, class Y>
+void Product<ExecutionSpace, Matrix, X, Y>::one_column_by_kokkos_kernels() const {
+  if constexpr (is_kokkos_kernels_matrix_v<Matrix>) {
+    using device_type = Kokkos::Device<ExecutionSpace, typename MatrixTraits<Matrix>::memory_space>;
+    using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+    const Kokkos::View<const X*, Kokkos::LayoutLeft, device_type, Unmanaged> x_view(
+        x.data, static_cast<std::size_t>(x_rows));
+    const Kokkos::View<Y*, Kokkos::LayoutLeft, device_type, Unmanaged> y_view(
+        y.data, static_cast<std::size_t>(y_rows));
+    if constexpr (kokkos_kernels_accept_v<ExecutionSpace, Matrix, decltype(x_view), decltype(y_view)>)
+      kokkos_kernels_spmv(exec, NoHandle(), mode, alpha, A, x_view, beta, y_view);
+  }
+}
+
+/// Throws std::invalid_argument, with all extents, if x and y do not fit an m x n matrix and the mode, overlap,
+/// or have too large a stride.
+template <class XView, class YView>
+void check_spmv(Mode mode, std::int64_t m, std::int64_t n, const XView& x, const YView& y) {
+  const auto describe = [&]() {
+    std::ostringstream text;
+    text << "A is " << m << " x " << n << ", mode is " << static_cast<char>(mode) << ", x is " << x.extent(0)
+         << " x " << column_count(x) << ", y is " << y.extent(0) << " x " << column_count(y);
+    return text.str();
   };
-  return launch_exactly(std::integral_constant<int, 4>()) ||
-         launch_exactly(std::integral_constant<int, 8>()) ||
-         launch_exactly(std::integral_constant<int, multi_vector_columns>());
+  const std::int64_t x_rows = is_transpose(mode) ? m : n;
+  const std::int64_t y_rows = is_transpose(mode) ? n : m;
+  if (static_cast<std::int64_t>(x.extent(0)) != x_rows || static_cast<std::int64_t>(y.extent(0)) != y_rows ||
+      column_count(x) != column_count(y))
+    fail<std::invalid_argument>("Filigree::spmv: the extents do not fit: ", describe(), "; x must have ",
+                                x_rows, " rows, y ", y_rows, " rows, and both the same number of columns.");
+  check_row_stride("Filigree::spmv", "x", x);
+  check_row_stride("Filigree::spmv", "y", y);
+  if (aliased(x, y))
+    fail<std::invalid_argument>("Filigree::spmv: x and y share memory: ", describe(),
+                                "; y must not overlap x, which is read while y is written.");
 }
 
 /// spmv with a handle or NoHandle.
@@ -119,52 +209,39 @@ void spmv_with_handle(const ExecutionSpace& exec, [[maybe_unused]] const Handle&
       "Filigree::spmv: with a ScaledMatrix, x or y must be of double, because the powers need its range.");
 
   check_initialized("Filigree::spmv");
-  check_spmv(mode, A, x, y);
+  check_spmv(mode, MatrixTraits<Matrix>::num_rows(A), MatrixTraits<Matrix>::num_cols(A), x, y);
   if (y.extent(0) == 0 || column_count(y) == 0) return;
-  const auto& stored = stored_matrix(A);
-  const auto scaling = scaling_of(A, mode);
-  const std::string& name = product_names(stored).spmv;
-  ScopedRegion region(name);
+  ScopedRegion region(product_names(stored_matrix(A)).spmv);
 
-  const auto wide_alpha = convert_scalar<accumulator_type>(alpha);
-  const auto wide_beta = convert_scalar<accumulator_type>(beta);
-  const auto y_vector = multi_vector(y);
+  const Product<ExecutionSpace, Matrix, x_type, y_type> product = {exec,
+                                                                   mode,
+                                                                   convert_scalar<accumulator_type>(alpha),
+                                                                   A,
+                                                                   multi_vector<XView, const x_type>(x),
+                                                                   static_cast<std::int64_t>(x.extent(0)),
+                                                                   convert_scalar<accumulator_type>(beta),
+                                                                   multi_vector(y),
+                                                                   static_cast<std::int64_t>(y.extent(0))};
   const int columns = static_cast<int>(column_count(y));
-  if (wide_alpha == accumulator_type(0) || MatrixTraits<Matrix>::nnz(A) == 0) {
-    scale(exec, wide_beta, y_vector, static_cast<std::int64_t>(y.extent(0)), columns);
+  if (product.alpha == accumulator_type(0) || MatrixTraits<Matrix>::nnz(A) == 0) {
+    product.scale_y(columns);
     return;
   }
 
   if constexpr (is_kokkos_kernels_matrix_v<Matrix>) {
     if constexpr (kokkos_kernels_accept_v<ExecutionSpace, Matrix, XView, YView>)
       if (kokkos_kernels_are_right<Matrix>(mode, x, y)) {
-        kokkos_kernels_spmv(exec, handle, mode, wide_alpha, A, x, wide_beta, y);
+        if constexpr (rank == 1 && std::is_same_v<Handle, NoHandle>)
+          product.one_column_by_kokkos_kernels();
+        else
+          kokkos_kernels_spmv(exec, handle, mode, product.alpha, A, x, product.beta, y);
         return;
       }
   }
-  const auto x_vector = scaling.template scaled_x<accumulator_type>(multi_vector<XView, const x_type>(x));
-  const auto launch = [&](auto most_columns, auto access, int first, int count) {
-    using Operands = ProductOperands<typename MatrixTraits<Matrix>::value_type, x_type, y_type,
-                                     decltype(most_columns)::value, std::decay_t<decltype(scaling)>,
-                                     decltype(access)::value>;
-    const Operands operands = {
-        scaling, x_vector.from_column(first), y_vector.from_column(first), count, wide_alpha, wide_beta};
-    spmv_kernel(exec, name, mode, stored, operands);
-  };
-  using any_access = std::integral_constant<ColumnAccess, ColumnAccess::any>;
-  int column = 0;
-  if constexpr (rank == 2) {
-    constexpr int most = multi_vector_columns;
-    for (; columns - column > 1; column += most) {
-      const int count = columns - column < most ? columns - column : most;
-      if constexpr (runs_on_gpu_v<ExecutionSpace>)
-        if (launch_columns_on_gpu(launch, x_vector, static_cast<std::int64_t>(x.extent(0)), y_vector, column,
-                                  count))
-          continue;
-      launch(std::integral_constant<int, most>(), any_access(), column, count);
-    }
-  }
-  if (column < columns) launch(std::integral_constant<int, 1>(), any_access(), column, 1);
+  if constexpr (rank == 1)
+    product.one_column(0);
+  else
+    product.all_columns(columns);
 }
 
 }  // namespace Impl
@@ -264,3 +341,12 @@ std::enable_if_t<Impl::is_spmv_handle_v<Handle>> spmv(const Handle& handle, cons
 }
 
 }  // namespace Filigree
+
+// Instantiates or declares the products of all precompiled formats (see core/precompiled.hpp).
+#define FILIGREE_PRECOMPILE_PRODUCT(KIND, Format, Scalar, SizeType)                                      \
+  KIND struct Filigree::Impl::Product<Filigree::Impl::PrecompiledSpace,                                  \
+                                      Filigree::Impl::precompiled_t<Filigree::Format, Scalar, SizeType>, \
+                                      Scalar, Scalar>;
+#define FILIGREE_PRECOMPILE_PRODUCTS(KIND, Scalar, SizeType) \
+  FILIGREE_FOR_PRECOMPILED_FORMATS(FILIGREE_PRECOMPILE_PRODUCT, KIND, Scalar, SizeType)
+FILIGREE_DECLARE_PRECOMPILED(FILIGREE_PRECOMPILE_PRODUCTS)

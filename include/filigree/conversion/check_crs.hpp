@@ -7,6 +7,7 @@
 #include "filigree/core/convert_options.hpp"
 #include "filigree/core/error.hpp"
 #include "filigree/core/launch.hpp"
+#include "filigree/core/precompiled.hpp"
 #include "filigree/core/region.hpp"
 
 namespace Filigree::Impl {
@@ -71,11 +72,25 @@ std::int64_t row_of_entry(const ExecutionSpace& exec, const Crs& crs, std::int64
   return std::upper_bound(row_ends, row_ends + crs.numRows(), static_cast<std::size_t>(entry)) - row_ends;
 }
 
+/// The check of CRS matrices of one type. It is not inline, so that it can be precompiled (see
+/// core/precompiled.hpp).
+template <class ExecutionSpace, class Crs>
+struct CrsCheck {
+  /// See check_crs().
+  static void check(const ExecutionSpace& exec, const char* function, const Crs& crs, bool check_content);
+};
+
 /// Throws std::invalid_argument if crs is not a valid CRS matrix. The message begins with `function`. The
 /// lengths of the Views are always checked. If check_content is true, one kernel also checks the row map and
 /// the columns, and exec is fenced.
 template <class ExecutionSpace, class Crs>
 void check_crs(const ExecutionSpace& exec, const char* function, const Crs& crs, bool check_content) {
+  CrsCheck<ExecutionSpace, Crs>::check(exec, function, crs, check_content);
+}
+
+template <class ExecutionSpace, class Crs>
+void CrsCheck<ExecutionSpace, Crs>::check(const ExecutionSpace& exec, const char* function, const Crs& crs,
+                                          bool check_content) {
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
   const std::int64_t columns = static_cast<std::int64_t>(crs.numCols());
   const std::int64_t entries = static_cast<std::int64_t>(crs.graph.entries.extent(0));
@@ -150,3 +165,10 @@ void check_storage(const char* function, double elements, double bytes, const Cr
 }
 
 }  // namespace Filigree::Impl
+
+// Instantiates or declares the check of a precompiled CRS matrix (see core/precompiled.hpp).
+#define FILIGREE_PRECOMPILE_CRS_CHECK(KIND, Scalar, SizeType) \
+  KIND struct Filigree::Impl::CrsCheck<                       \
+      Filigree::Impl::PrecompiledSpace,                       \
+      Filigree::Impl::precompiled_t<KokkosSparse::CrsMatrix, Scalar, SizeType>>;
+FILIGREE_DECLARE_PRECOMPILED(FILIGREE_PRECOMPILE_CRS_CHECK)

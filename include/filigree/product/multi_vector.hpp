@@ -55,12 +55,6 @@ struct MultiVector {
   }
 };
 
-/// Whether a vector is a MultiVector, and not computed from one.
-template <class Vector>
-constexpr bool is_in_memory_v = false;
-template <class T>
-constexpr bool is_in_memory_v<MultiVector<T>> = true;
-
 /// Whether the bytes between any two of the first `rows` rows are a number of 32 bits.
 template <class T>
 bool rows_are_near(const MultiVector<T>& vector, std::int64_t rows) {

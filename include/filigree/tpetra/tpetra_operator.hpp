@@ -335,8 +335,10 @@ class TpetraOperator
                                         " when the operator was made; make a new operator.");
     const auto rows = static_cast<std::int64_t>(crs.numRows());
     if (rows == 0) return;
-    const std::int64_t row =
-        A.visit([&](const auto& matrix) { return Impl::first_different_row(exec, matrix, crs); });
+    const std::int64_t row = A.visit([&](const auto& matrix) {
+      using Matrix = std::decay_t<decltype(matrix)>;
+      return Impl::Conversion<execution_space, Matrix, local_crs_type>::first_mismatch(exec, matrix, crs);
+    });
     if (row < rows)
       Impl::fail<std::invalid_argument>("row ", row,
                                         " of a part of the matrix on this rank has other columns than ",

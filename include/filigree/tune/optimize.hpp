@@ -131,10 +131,24 @@ DeviceSpeed speed_for_model(const ExecutionSpace& exec, const DeviceSpeed& given
   return speed.has_model ? speed : DeviceSpeed{1, {}, false};
 }
 
-/// The predictions for all variants of all formats, for vectors of type VectorScalar. Checks the options and
-/// the CRS matrix first.
+/// What optimize() does with the CRS matrices of one type, for vectors of type VectorScalar. It is not inline,
+/// so that it can be precompiled (see core/precompiled.hpp).
 template <class VectorScalar, class ExecutionSpace, class Crs>
-Selection predict_all(const ExecutionSpace& exec, const Crs& crs, const OptimizeOptions& options) {
+struct Optimization {
+  /// The predictions for all variants of all formats. Checks the options and the CRS matrix first.
+  static Selection predict_all(const ExecutionSpace& exec, const Crs& crs, const OptimizeOptions& options);
+  /// Converts to the format that was predicted to be the best. If options or the lack of a model ask for it,
+  /// times several formats or all, and keeps the best. Returns nothing if all are refused.
+  static std::optional<converted_t<AnyMatrix, Crs>> convert_to_best(const ExecutionSpace& exec,
+                                                                    const Crs& crs,
+                                                                    const OptimizeOptions& options,
+                                                                    Selection& selection);
+};
+
+template <class VectorScalar, class ExecutionSpace, class Crs>
+Selection Optimization<VectorScalar, ExecutionSpace, Crs>::predict_all(const ExecutionSpace& exec,
+                                                                       const Crs& crs,
+                                                                       const OptimizeOptions& options) {
   static_assert(
       Kokkos::SpaceAccessibility<ExecutionSpace, typename Crs::memory_space>::accessible,
       "Filigree::optimize: the execution space must be able to access the memory of the CRS matrix.");
@@ -193,13 +207,9 @@ Selection predict_all(const ExecutionSpace& exec, const Crs& crs, const Optimize
   return result;
 }
 
-/// Converts to the format that was predicted to be the best. If options or the lack of a model ask for it,
-/// times several formats or all, with vectors of type VectorScalar, and keeps the best. Returns nothing if
-/// all are refused.
 template <class VectorScalar, class ExecutionSpace, class Crs>
-std::optional<converted_t<AnyMatrix, Crs>> convert_to_best(const ExecutionSpace& exec, const Crs& crs,
-                                                           const OptimizeOptions& options,
-                                                           Selection& selection) {
+std::optional<converted_t<AnyMatrix, Crs>> Optimization<VectorScalar, ExecutionSpace, Crs>::convert_to_best(
+    const ExecutionSpace& exec, const Crs& crs, const OptimizeOptions& options, Selection& selection) {
   using Any = converted_t<AnyMatrix, Crs>;
   using vector_type = Kokkos::View<VectorScalar*, typename Any::device_type>;
   selection.timed = options.time_best || !selection.has_model;
@@ -264,9 +274,10 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, Selection> p
   Impl::check_initialized("Filigree::predict_formats");
   const Impl::LabelScope scope(options.label);
   Impl::ScopedRegion region(Impl::label("predict_formats", "any"));
-  using scalar = std::remove_const_t<S>;
-  Selection selection = Impl::predict_all<scalar>(exec, crs, options);
-  if (!selection.has_model) Impl::convert_to_best<scalar>(exec, crs, options, selection);
+  using Optimization =
+      Impl::Optimization<std::remove_const_t<S>, ExecutionSpace, KokkosSparse::CrsMatrix<S, O, D, M, Z>>;
+  Selection selection = Optimization::predict_all(exec, crs, options);
+  if (!selection.has_model) Optimization::convert_to_best(exec, crs, options, selection);
   return selection;
 }
 
@@ -326,10 +337,11 @@ auto optimize(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D,
     later.check_input = false;
   }
   decltype(auto) given = Impl::with_scalar<stored>(exec, function, "any", crs, &rounding);
-  Selection selection = Impl::predict_all<scalar>(exec, given, later);
+  using Optimization = Impl::Optimization<scalar, ExecutionSpace, std::decay_t<decltype(given)>>;
+  Selection selection = Optimization::predict_all(exec, given, later);
   if (!std::is_same_v<stored, scalar>) selection.stored = Impl::name_of_scalar<stored>();
   selection.rounding = rounding;
-  const auto best = Impl::convert_to_best<scalar>(exec, given, later, selection);
+  const auto best = Optimization::convert_to_best(exec, given, later, selection);
   if (!best) Impl::fail_without_format(options, selection);
   auto result = best->with_selection(std::move(selection));
   Impl::set_label(result, options.label);
@@ -345,3 +357,10 @@ auto optimize(const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs, const OptimizeO
 }
 
 }  // namespace Filigree
+
+// Instantiates or declares optimize() of a precompiled CRS matrix (see core/precompiled.hpp).
+#define FILIGREE_PRECOMPILE_OPTIMIZATION(KIND, Scalar, SizeType) \
+  KIND struct Filigree::Impl::Optimization<                      \
+      Scalar, Filigree::Impl::PrecompiledSpace,                  \
+      Filigree::Impl::precompiled_t<KokkosSparse::CrsMatrix, Scalar, SizeType>>;
+FILIGREE_DECLARE_PRECOMPILED(FILIGREE_PRECOMPILE_OPTIMIZATION)

@@ -19,6 +19,7 @@ class Filigree(CMakePackage, CudaPackage):
     version("main", branch="main")
 
     variant("shared", default=True, description="Build a shared library")
+    variant("precompile", default=False, description="Compile products and conversions for float and double into the library")
     variant("serial", default=True, description="Use the Serial backend of Kokkos")
     variant("openmp", default=False, description="Use the OpenMP backend of Kokkos")
 
@@ -55,6 +56,7 @@ class Filigree(CMakePackage, CudaPackage):
     def cmake_args(self):
         args = [
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
+            self.define("FILIGREE_PRECOMPILE", "ALL" if self.spec.satisfies("+precompile") else ""),
             self.define("FILIGREE_ENABLE_TESTS", self.run_tests),
             self.define("FILIGREE_ENABLE_EXAMPLES", self.run_tests),
             self.define("Kokkos_ROOT", self.spec["kokkos"].prefix),
