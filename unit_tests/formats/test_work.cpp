@@ -181,6 +181,7 @@ struct CountedCds {
   int numCols() const { return cds.numCols(); }
   int numDiagonals() const { return cds.numDiagonals(); }
   int block_size() const { return cds.block_size(); }
+  std::int64_t column_stride() const { return cds.column_stride(); }
 };
 
 TEST(CdsTransposeWork, IsNotQuadraticIfThereAreFewRows) {
