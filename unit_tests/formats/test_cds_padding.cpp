@@ -7,25 +7,30 @@
 namespace FiligreeTest {
 namespace {
 
-using Cds = Filigree::CdsMatrix<float, int, Device, void, int>;
+template <class Scalar>
+using CdsOf = Filigree::CdsMatrix<Scalar, int, Device, void, int>;
+using Cds = CdsOf<float>;
 using Values = typename Cds::values_type;
 
-Cds padded_cds(const HostMatrix<float>& host, int b) {
-  return Filigree::convert<Filigree::CdsMatrix>(device_crs(host), any_padding<Filigree::CdsOptions>(b));
+template <class Scalar = float>
+CdsOf<Scalar> padded_cds(const HostMatrix<float>& host, int b) {
+  return Filigree::convert<Filigree::CdsMatrix, Scalar>(device_crs(host),
+                                                        any_padding<Filigree::CdsOptions>(b));
 }
 
 /// The matrix with columns that are `rows` apart, as in the source.
-Cds without_padding(const Cds& A) {
+template <class Scalar>
+CdsOf<Scalar> without_padding(const CdsOf<Scalar>& A) {
   const auto padded = host_list(A.values);
   const auto rows = static_cast<std::size_t>(A.numRows());
   const auto stride = static_cast<std::size_t>(A.column_stride());
-  const Values values("values", padded.size() / stride * rows);
+  const typename CdsOf<Scalar>::values_type values("values", padded.size() / stride * rows);
   const auto host = Kokkos::create_mirror_view(values);
   for (std::size_t column = 0; column < padded.size() / stride; ++column)
     for (std::size_t row = 0; row < rows; ++row)
       host(column * rows + row) = padded[column * stride + row];
   Kokkos::deep_copy(values, host);
-  return Cds(A.numRows(), A.numCols(), A.nnz(), A.block_size(), values, A.offsets);
+  return CdsOf<Scalar>(A.numRows(), A.numCols(), A.nnz(), A.block_size(), values, A.offsets);
 }
 
 /// The values of stored rows that the matrix does not have.
@@ -53,17 +58,19 @@ TEST(CdsPadding, RoundsColumnsUpTo16Bytes) {
   EXPECT_EQ(A.values.extent(0), static_cast<std::size_t>(A.numDiagonals()) * 5 * 1028);
   EXPECT_EQ(padding(A, host_list(A.values)),
             std::vector<float>(static_cast<std::size_t>(A.numDiagonals()) * 10));
-  EXPECT_EQ(without_padding(A).column_stride(), 1026);
+  EXPECT_EQ(without_padding<float>(A).column_stride(), 1026);
   EXPECT_EQ(Cds().column_stride(), 0);
 }
 
 /// The padding must change no product, and a product must not write behind the end of y.
-TEST(CdsPadding, ProductsDoNotSeeIt) {
+template <class Scalar>
+void expect_products_without_padding() {
   constexpr float guard = 77;
   for (const int b : {1, 2, 3, 5, 9})
     for (const std::int64_t rows : {1025, 1026, 1027, 1028}) {
-      const Cds A = padded_cds(block_banded<float>(rows, rows + 2, b), b);
-      const Cds B = without_padding(A);
+      const auto A = padded_cds<Scalar>(block_banded<float>(rows, rows + 2, b), b);
+      const auto B = without_padding<Scalar>(A);
+      EXPECT_EQ(A.column_stride() % (16 / static_cast<std::int64_t>(sizeof(Scalar))), 0);
       EXPECT_NO_THROW(Filigree::check(A));
       EXPECT_NO_THROW(Filigree::check(B));
       const Kokkos::View<float*, Device> x("x", 1032), y("y", 1032), expected("expected", 1032);
@@ -91,9 +98,16 @@ TEST(CdsPadding, ProductsDoNotSeeIt) {
     }
 }
 
+TEST(CdsPadding, ProductsDoNotSeeIt) {
+  expect_products_without_padding<float>();
+}
+TEST(CdsPadding, ProductsOf16BitsDoNotSeeIt) {
+  expect_products_without_padding<Filigree::half_t>();
+}
+
 TEST(CdsPadding, SurvivesConversions) {
   const auto host = block_banded<float>(1027, 1027, 3);
-  for (const Cds& A : {padded_cds(host, 3), without_padding(padded_cds(host, 3))}) {
+  for (const Cds& A : {padded_cds(host, 3), without_padding<float>(padded_cds(host, 3))}) {
     EXPECT_EQ(host_matrix(Filigree::to_crs(A)), canonical(host));
     auto other = host;
     for (auto& row : other.rows)

@@ -73,8 +73,9 @@ struct DictCdsBlockRowSpmv : BlockRowProduct<Terms, Operands, BlockSize> {
   static constexpr int pitch = BlockSize == 1 ? 1 : block_values + (BlockSize % 2 == 0 ? 2 : 1);
   /// The most bytes of shared memory that a team uses. Kokkos allows 40 KB.
   static constexpr std::int64_t most_shared_bytes = 40 * 1024 - 64;
-  /// Diagonals whose block numbers are loaded together.
-  static constexpr int batch = BlockSize == 1 ? 8 : 4;
+  /// Diagonals whose block numbers are loaded together. The code for each of them is compiled separately, so
+  /// there is one on a host, which hardly gains by more.
+  static constexpr int batch = !runs_on_gpu_v<ExecutionSpace> ? 1 : BlockSize == 1 ? 8 : 4;
 
   int blocks;  ///< distinct blocks
   int count;   ///< diagonals
@@ -129,9 +130,15 @@ struct DictCdsBlockRowSpmv : BlockRowProduct<Terms, Operands, BlockSize> {
     for (int i = 0; i < BlockSize; ++i)
       sums[i] = typename base::accumulator_type(0);
     int k = 0;
-    for (; k + batch <= count; k += batch)
-      add_terms<batch>(sums, dictionary, block, k);
-    add_last_terms<batch - 1>(sums, dictionary, block, k);
+    if constexpr (BlockSize <= 4) {
+      for (; k + batch <= count; k += batch)
+        add_terms<batch, true>(sums, dictionary, block, k);
+      add_last_terms<batch - 1>(sums, dictionary, block, k);
+    } else {
+      // As fast for large blocks, and less to compile.
+      for (; k < count; k += batch)
+        add_terms<batch, false>(sums, dictionary, block, k);
+    }
     this->store(sums, block);
   }
 
@@ -141,14 +148,15 @@ struct DictCdsBlockRowSpmv : BlockRowProduct<Terms, Operands, BlockSize> {
                                                   const ordinal_type block, const int k) const {
     if constexpr (Most > 0) {
       if (count - k == Most)
-        add_terms<Most>(sums, dictionary, block, k);
+        add_terms<Most, true>(sums, dictionary, block, k);
       else
         add_last_terms<Most - 1>(sums, dictionary, block, k);
     }
   }
 
-  /// Adds Count terms, beginning with term k. The numbers of their blocks are loaded together.
-  template <int Count>
+  /// Adds Count terms, beginning with term k, or those of them that exist if Whole is false. The numbers of
+  /// their blocks are loaded together.
+  template <int Count, bool Whole>
   KOKKOS_FORCEINLINE_FUNCTION void add_terms(block_sums_type& sums, const scalar_type* dictionary,
                                              const ordinal_type block, const int k) const {
     constexpr bool transpose = Terms::place == BlockPlace::mirrored;
@@ -157,9 +165,10 @@ struct DictCdsBlockRowSpmv : BlockRowProduct<Terms, Operands, BlockSize> {
     int numbers[Count];
     FILIGREE_UNROLL(8)
     for (int u = 0; u < Count; ++u) {
-      const int d = static_cast<int>(this->terms.diagonal_of_term(k + u));
+      const bool exists = Whole || k + u < count;
+      const int d = static_cast<int>(this->terms.diagonal_of_term(exists ? k + u : 0));
       const ordinal_type offset = transpose ? -this->terms.offsets[d] : this->terms.offsets[d];
-      const bool is_inside = offset >= -block && offset < x_blocks - block;
+      const bool is_inside = exists && offset >= -block && offset < x_blocks - block;
       x_blocks_of_terms[u] = is_inside ? block + offset : -1;
       const ordinal_type stored = transpose ? x_blocks_of_terms[u] : block;
       numbers[u] = is_inside ? static_cast<int>(this->terms.indices[d * this->terms.block_rows + stored]) : 0;
