@@ -54,8 +54,8 @@ struct Product {
   MultiVector<Y> y;
   std::int64_t y_rows;
 
-  // These functions launch all kernels of products. They are not inline, so that they can be precompiled (see
-  // core/precompiled.hpp).
+  // These functions launch the kernels of products, except those of Kokkos Kernels for several columns and with
+  // handles. They are not inline, so that they can be precompiled (see core/precompiled.hpp).
 
   /// y = beta * y, for the first `columns` columns. The only function for a matrix without entries and for
   /// alpha = 0.
@@ -150,6 +150,10 @@ void Product<ExecutionSpace, Matrix, X, Y>::one_column_by_kokkos_kernels() const
         y.data, static_cast<std::size_t>(y_rows));
     if constexpr (kokkos_kernels_accept_v<ExecutionSpace, Matrix, decltype(x_view), decltype(y_view)>)
       kokkos_kernels_spmv(exec, NoHandle(), mode, alpha, A, x_view, beta, y_view);
+    else
+      one_column(0);
+  } else {
+    one_column(0);
   }
 }
 

@@ -146,8 +146,8 @@ void all_grids(Report& report, const Options&, double bandwidth) {
   grids<float>(report, "float", {{256, 3, 1}, {100, 3, 4}, {80, 3, 8}}, bandwidth, 0.93, 2.4, 1.12);
 }
 
-/// CDS with block sizes 1 to 16, on grids with about 110 million entries. Most of these grids have a number of
-/// rows that is no multiple of 4. The targets are fractions of the read bandwidth for b up to 8 and above.
+/// CDS with block sizes 1 to 16, on grids with about 110 million entries. `small_blocks` is the target for
+/// block sizes up to 8 and `large_blocks` that for others, as fractions of the read bandwidth.
 template <class Scalar>
 void blocks(Report& report, const std::string& scalar, double bandwidth, double small_blocks,
             double large_blocks) {

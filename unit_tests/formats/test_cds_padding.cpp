@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tests of the padding at the end of each column that CDS and DIA have for values of less than 8 bytes.
+#include <filigree/grid/stencil_problem.hpp>
+
 #include "../support/errors.hpp"
 #include "../support/formats.hpp"
 
@@ -12,29 +14,42 @@ using CdsOf = Filigree::CdsMatrix<Scalar, int, Device, void, int>;
 using Cds = CdsOf<float>;
 using Values = typename Cds::values_type;
 
+/// The memory that the next allocations get may have been zero before.
+void fill_free_memory() {
+  const Kokkos::View<float*, Device> values("values", 1 << 20);
+  Kokkos::deep_copy(values, std::numeric_limits<float>::quiet_NaN());
+}
+
 template <class Scalar = float>
 CdsOf<Scalar> padded_cds(const HostMatrix<float>& host, int b) {
+  fill_free_memory();
   return Filigree::convert<Filigree::CdsMatrix, Scalar>(device_crs(host),
                                                         any_padding<Filigree::CdsOptions>(b));
 }
 
-/// The matrix with columns that are `rows` apart, as in the source.
+/// The matrix with columns that are `stride` apart and padding that is NaN, which no product may read into y.
 template <class Scalar>
-CdsOf<Scalar> without_padding(const CdsOf<Scalar>& A) {
-  const auto padded = host_list(A.values);
-  const auto rows = static_cast<std::size_t>(A.numRows());
-  const auto stride = static_cast<std::size_t>(A.column_stride());
-  const typename CdsOf<Scalar>::values_type values("values", padded.size() / stride * rows);
+CdsOf<Scalar> with_stride(const CdsOf<Scalar>& A, std::size_t stride) {
+  const auto old_stride = static_cast<std::size_t>(A.column_stride());
+  const auto old_values = host_list(A.values);
+  const std::size_t columns = old_values.size() / old_stride;
+  const typename CdsOf<Scalar>::values_type values("values", columns * stride);
   const auto host = Kokkos::create_mirror_view(values);
-  for (std::size_t column = 0; column < padded.size() / stride; ++column)
-    for (std::size_t row = 0; row < rows; ++row)
-      host(column * rows + row) = padded[column * stride + row];
+  Kokkos::deep_copy(host, Scalar(std::numeric_limits<float>::quiet_NaN()));
+  for (std::size_t column = 0; column < columns; ++column)
+    for (std::size_t row = 0; row < static_cast<std::size_t>(A.numRows()); ++row)
+      host(column * stride + row) = old_values[column * old_stride + row];
   Kokkos::deep_copy(values, host);
   return CdsOf<Scalar>(A.numRows(), A.numCols(), A.nnz(), A.block_size(), values, A.offsets);
 }
+template <class Scalar>
+CdsOf<Scalar> without_padding(const CdsOf<Scalar>& A) {
+  return with_stride<Scalar>(A, static_cast<std::size_t>(A.numRows()));
+}
 
 /// The values of stored rows that the matrix does not have.
-std::vector<float> padding(const Cds& A, const std::vector<float>& values) {
+std::vector<float> padding(const Cds& A) {
+  const auto values = host_list(A.values);
   std::vector<float> result;
   for (std::size_t i = 0; i < values.size(); ++i)
     if (static_cast<std::int64_t>(i) % A.column_stride() >= static_cast<std::int64_t>(A.numRows()))
@@ -53,56 +68,99 @@ TEST(CdsPadding, RoundsColumnsUpTo16Bytes) {
   EXPECT_EQ(stride(float(), 1028), 1028);
   EXPECT_EQ(stride(double(), 1025), 1025);
   EXPECT_EQ(stride(Kokkos::complex<float>(), 1025), 1025);
+  EXPECT_EQ(padded_cds<Filigree::half_t>(block_banded<float>(1025, 1025, 1), 1).column_stride(), 1032);
   const Cds A = padded_cds(block_banded<float>(1026, 1030, 5), 5);
   EXPECT_EQ(A.column_stride(), 1028);
   EXPECT_EQ(A.values.extent(0), static_cast<std::size_t>(A.numDiagonals()) * 5 * 1028);
-  EXPECT_EQ(padding(A, host_list(A.values)),
-            std::vector<float>(static_cast<std::size_t>(A.numDiagonals()) * 10));
+  EXPECT_EQ(padding(A), std::vector<float>(static_cast<std::size_t>(A.numDiagonals()) * 10));
   EXPECT_EQ(without_padding<float>(A).column_stride(), 1026);
   EXPECT_EQ(Cds().column_stride(), 0);
 }
 
-/// The padding must change no product, and a product must not write behind the end of y.
-template <class Scalar>
-void expect_products_without_padding() {
+template <class T>
+using Vectors = Kokkos::View<T**, Kokkos::LayoutLeft, Device>;
+
+/// Expects the bits of y = 3*op(A)*x + beta*y of the matrix B for A, and that y is not written outside of its
+/// rows.
+template <class Matrix>
+void expect_equal_products(const Matrix& A, const Matrix& B, const std::string& name) {
   constexpr float guard = 77;
-  for (const int b : {1, 2, 3, 5, 9})
-    for (const std::int64_t rows : {1025, 1026, 1027, 1028}) {
-      const auto A = padded_cds<Scalar>(block_banded<float>(rows, rows + 2, b), b);
-      const auto B = without_padding<Scalar>(A);
-      EXPECT_EQ(A.column_stride() % (16 / static_cast<std::int64_t>(sizeof(Scalar))), 0);
-      EXPECT_NO_THROW(Filigree::check(A));
-      EXPECT_NO_THROW(Filigree::check(B));
-      const Kokkos::View<float*, Device> x("x", 1032), y("y", 1032), expected("expected", 1032);
-      const auto host_x = Kokkos::create_mirror_view(x);
-      Random random(3);
-      for (std::size_t i = 0; i < 1032; ++i)
-        host_x(i) = random.value<float>();
-      Kokkos::deep_copy(x, host_x);
-      for (const char* mode : {"N", "T"})
-        for (const std::size_t first : {0, 1})
-          for (const float beta : {0.0F, 2.0F}) {
-            const std::size_t y_rows = static_cast<std::size_t>(mode[0] == 'N' ? A.numRows() : A.numCols());
-            const std::size_t x_rows = static_cast<std::size_t>(mode[0] == 'N' ? A.numCols() : A.numRows());
-            const auto part = [&](const auto& view, std::size_t count) {
-              return Kokkos::subview(view, std::make_pair(first, first + count));
-            };
-            Kokkos::deep_copy(y, guard);
-            Kokkos::deep_copy(expected, guard);
-            Filigree::spmv(mode, 3.0F, A, part(x, x_rows), beta, part(y, y_rows));
-            Filigree::spmv(mode, 3.0F, B, part(x, x_rows), beta, part(expected, y_rows));
-            EXPECT_EQ(host_list(y), host_list(expected)) << mode << b << " " << rows << " " << first;
-            EXPECT_NE(host_list(y)[first + y_rows - 1], guard);
-            EXPECT_EQ(host_list(y)[first + y_rows], guard);
-          }
+  const auto most = static_cast<std::size_t>(std::max(A.numRows(), A.numCols())) + 9;
+  using T = std::conditional_t<std::is_same_v<typename Matrix::value_type, double>, double, float>;
+  const Vectors<T> x("x", most, 4), y("y", most, 4), expected("expected", most, 4);
+  const auto host_x = Kokkos::create_mirror_view(x);
+  Random random(3);
+  for (std::size_t i = 0; i < most; ++i)
+    for (std::size_t c = 0; c < 4; ++c)
+      host_x(i, c) = random.value<T>();
+  Kokkos::deep_copy(x, host_x);
+  const auto expect_equal_vectors = [&](const std::string& what, std::size_t y_end) {
+    const auto host_y = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), y);
+    const auto host_expected = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), expected);
+    for (std::size_t i = 0; i < most; ++i)
+      for (std::size_t c = 0; c < 4; ++c)
+        ASSERT_EQ(host_y(i, c), host_expected(i, c)) << what << ", y(" << i << ", " << c << ")";
+    EXPECT_EQ(host_y(y_end, 0), guard) << what;
+    EXPECT_NE(host_y(y_end - 1, 0), guard) << what;
+  };
+  for (const char* mode : {"N", "T"})
+    for (const std::size_t first : {0, 1}) {
+      const auto y_rows = static_cast<std::size_t>(mode[0] == 'N' ? A.numRows() : A.numCols());
+      const auto x_rows = static_cast<std::size_t>(mode[0] == 'N' ? A.numCols() : A.numRows());
+      const auto part = [&](const auto& view, std::size_t count, auto columns) {
+        return Kokkos::subview(view, std::make_pair(first, first + count), columns);
+      };
+      for (const float beta : {0.0F, 2.0F}) {
+        const auto multiply = [&](const Matrix& matrix, const Vectors<T>& into, auto columns) {
+          Kokkos::deep_copy(into, T(guard));
+          Filigree::spmv(mode, T(3), matrix, part(x, x_rows, columns), T(beta), part(into, y_rows, columns));
+        };
+        const std::string what = name + ", mode " + mode + ", from row " + std::to_string(first);
+        multiply(A, y, 0);
+        multiply(B, expected, 0);
+        expect_equal_vectors(what, first + y_rows);
+        for (const int columns : {3, 4}) {
+          multiply(A, y, std::make_pair(0, columns));
+          multiply(B, expected, std::make_pair(0, columns));
+          expect_equal_vectors(what + ", " + std::to_string(columns) + " columns", first + y_rows);
+        }
+      }
     }
 }
 
+template <class Scalar>
+void expect_products_without_padding() {
+  for (const int b : {1, 2, 3, 4, 5, 9})
+    for (const std::int64_t rows : {1025, 1026, 1027, 1028}) {
+      const auto A = padded_cds<Scalar>(block_banded<float>(rows, rows + 2, b), b);
+      const auto B = without_padding<Scalar>(A);
+      const std::string name = "b = " + std::to_string(b) + ", " + std::to_string(rows) + " rows, stride ";
+      EXPECT_NO_THROW(Filigree::check(A));
+      EXPECT_NO_THROW(Filigree::check(B));
+      for (const std::size_t stride : {1031, 1032})
+        expect_equal_products(with_stride<Scalar>(A, stride), B, name + std::to_string(stride));
+      expect_equal_products(A, B, name + std::to_string(A.column_stride()));
+    }
+}
 TEST(CdsPadding, ProductsDoNotSeeIt) {
   expect_products_without_padding<float>();
 }
 TEST(CdsPadding, ProductsOf16BitsDoNotSeeIt) {
   expect_products_without_padding<Filigree::half_t>();
+}
+
+TEST(CdsPadding, ProductsOfSplitCdsDoNotSeeIt) {
+  for (const int b : {1, 3, 5, 9}) {
+    const auto crs = device_crs(block_banded<double>(1027, 1027, b));
+    const auto A =
+        Filigree::convert<Filigree::SplitCdsMatrix>(crs, any_padding<Filigree::SplitCdsOptions>(b));
+    const auto full = Filigree::convert<Filigree::CdsMatrix>(crs, any_padding<Filigree::CdsOptions>(b));
+    const Kokkos::View<double*, Device> x("x", 1027), y("y", 1027), expected("expected", 1027);
+    Kokkos::deep_copy(x, 0.7);
+    Filigree::spmv("N", 1.0, A, x, 0.0, y);
+    Filigree::spmv("N", 1.0, full, x, 0.0, expected);
+    EXPECT_EQ(host_list(y), host_list(expected)) << b;
+  }
 }
 
 TEST(CdsPadding, SurvivesConversions) {
@@ -122,25 +180,45 @@ TEST(CdsPadding, SurvivesConversions) {
 TEST(CdsPadding, IsZeroInBothHalvesOfSplitCds) {
   const auto host = block_banded<double>(1027, 1027, 3);
   const auto crs = device_crs(host);
+  fill_free_memory();
   const auto A = Filigree::convert<Filigree::SplitCdsMatrix>(crs, any_padding<Filigree::SplitCdsOptions>(3));
   EXPECT_EQ(A.leading.column_stride(), 1028);
   EXPECT_NO_THROW(Filigree::check(A));
+  fill_free_memory();
   Filigree::refill(A, crs);
   EXPECT_NO_THROW(Filigree::check(A));
   EXPECT_EQ(host_matrix(Filigree::to_crs(A)), canonical(host));
 }
 
+TEST(CdsPadding, GridsHaveIt) {
+  const Filigree::StencilProblem problem({33, 33, 1}, Filigree::Stencil::five_point(), 1);
+  const auto A = problem.cds<Cds>();
+  EXPECT_EQ(A.column_stride(), 1092);
+  EXPECT_EQ(padding(A), std::vector<float>(15));
+  EXPECT_NO_THROW(Filigree::check(A));
+}
+
 TEST(CdsPadding, CheckFindsValuesInItAndColumnsThatAreTooShort) {
   const Cds A = padded_cds(block_banded<float>(1025, 1025, 1), 1);
-  const auto with_values = [&](const Values& values) {
-    return Cds(A.numRows(), A.numCols(), A.nnz(), 1, values, A.offsets);
-  };
   const auto refusal = [&](const Values& values) {
-    return message<std::invalid_argument>([&]() { Filigree::check(with_values(values)); });
+    const Cds wrapped(A.numRows(), A.numCols(), A.nnz(), 1, values, A.offsets);
+    return message<std::invalid_argument>([&]() { Filigree::check(wrapped); });
   };
   EXPECT_TRUE(holds(refusal(changed(A.values, 1025, 5)), {"values(1025) is 5", "row 1025", "padding"}));
   EXPECT_TRUE(holds(refusal(Values("values", 5 * 1024)), {"values has 5120 elements", "5125"}));
   EXPECT_TRUE(holds(refusal(Values("values", 5 * 1028 + 2)), {"values has 5142 elements", "5140"}));
+}
+
+/// check() accepts such a matrix, because nnz() may count stored zeros.
+TEST(CdsWithoutDiagonals, IsZero) {
+  for (const int b : {1, 4, 9}) {
+    const Cds A(20, 20, 1, b, Values(), Cds::offsets_type());
+    EXPECT_NO_THROW(Filigree::check(A));
+    const Kokkos::View<float*, Device> x("x", 20), y("y", 20);
+    Kokkos::deep_copy(y, 3.0F);
+    Filigree::spmv("N", 1.0F, A, x, 2.0F, y);
+    EXPECT_EQ(host_list(y), std::vector<float>(20, 6.0F)) << b;
+  }
 }
 
 }  // namespace

@@ -125,9 +125,9 @@ TYPED_TEST(NarrowValues, MultiplyWithinTheErrorBound) {
 TYPED_TEST(NarrowValues, MultiplyBlocksWithinTheErrorBound) {
   using Case = typename TypeParam::Case;
   if constexpr (has_block_size_v<typename Case::Options>) {
-    // A lane of a GPU loads several rows at once if their number divides that of the rows of the matrix. With
-    // odd block sizes they can lie in two blocks.
-    for (const int b : {2, 3, 4, 5, 7, 8}) {
+    // A lane of a GPU loads several rows at once if their number divides the stride of the columns. With odd
+    // block sizes they can lie in two blocks.
+    for (const int b : {2, 3, 4, 5, 7, 8, 9, 12}) {
       const auto host = suited<Case>(block_banded<double>(8 * b, 6 * b, b));
       for (const auto& variant : all_variants<Case>()) {
         SCOPED_TRACE(variant.name + ", block size " + std::to_string(b));

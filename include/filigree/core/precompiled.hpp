@@ -6,7 +6,8 @@
 // header that defines such a class also defines a macro FILIGREE_PRECOMPILE_<WHAT>(KIND, Scalar, SizeType). With
 // `template` as KIND it instantiates the class for a scalar and an offset type; src/precompiled.cpp.in uses it
 // so. With `extern template` it declares that the library has the instantiation. The compiler of an application
-// then leaves these members, and with them all kernels, out. The lists of types and formats are here only.
+// then leaves these members, and with them all kernels, out. A type must be in this file and in
+// cmake/FiligreePrecompile.cmake, a format in this file and in formats.hpp, which compares both lists.
 #pragma once
 
 #include "filigree/core/kokkos_versions.hpp"
@@ -41,17 +42,16 @@
   FILIGREE_IF_FLOAT_SIZE_T(PRECOMPILE)
 
 #if FILIGREE_HAS_BSR
-#define FILIGREE_PRECOMPILE_BSR(PRECOMPILE, KIND, Scalar, SizeType) \
-  PRECOMPILE(KIND, BsrMatrix, Scalar, SizeType)
+#define FILIGREE_IF_BSR(PRECOMPILE, KIND, Scalar, SizeType) PRECOMPILE(KIND, BsrMatrix, Scalar, SizeType)
 #else
-#define FILIGREE_PRECOMPILE_BSR(PRECOMPILE, KIND, Scalar, SizeType)
+#define FILIGREE_IF_BSR(PRECOMPILE, KIND, Scalar, SizeType)
 #endif
 
 /// Calls PRECOMPILE(KIND, Format, Scalar, SizeType) for the formats of AllFormats, in their order. formats.hpp
 /// checks that they are the same.
 #define FILIGREE_FOR_PRECOMPILED_FORMATS(PRECOMPILE, KIND, Scalar, SizeType) \
   PRECOMPILE(KIND, CrsMatrix, Scalar, SizeType)                              \
-  FILIGREE_PRECOMPILE_BSR(PRECOMPILE, KIND, Scalar, SizeType)                \
+  FILIGREE_IF_BSR(PRECOMPILE, KIND, Scalar, SizeType)                        \
   PRECOMPILE(KIND, WrappedCrsMatrix, Scalar, SizeType)                       \
   PRECOMPILE(KIND, CooMatrix, Scalar, SizeType)                              \
   PRECOMPILE(KIND, EllMatrix, Scalar, SizeType)                              \

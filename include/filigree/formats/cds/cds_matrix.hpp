@@ -3,6 +3,7 @@
 
 #include "filigree/core/allocate_view.hpp"
 #include "filigree/core/convert_options.hpp"
+#include "filigree/core/launch.hpp"
 #include "filigree/core/matrix_base.hpp"
 
 namespace Filigree {
@@ -156,6 +157,29 @@ std::int64_t stored_cds_rows(CdsLayout layout, std::int64_t rows, std::int64_t b
   return is_padded ? rounded_up(16 / static_cast<std::int64_t>(sizeof(Scalar))) : rows;
 }
 
+/// Writes zeros to the values of rows that the matrix does not have.
+template <class Scalar>
+struct ClearCdsPadding {
+  Scalar* values;
+  std::int64_t rows;
+  std::int64_t stride;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t column) const {
+    for (std::int64_t row = rows; row < stride; ++row)
+      values[column * stride + row] = Scalar(0);
+  }
+};
+
+/// Clears the padding of the columns of a CDS matrix, which are `stride` apart and have `rows` values each.
+template <class ExecutionSpace, class Values>
+void clear_cds_padding(const ExecutionSpace& exec, const char* format, const Values& values,
+                       std::int64_t rows, std::int64_t stride) {
+  const auto size = static_cast<std::int64_t>(values.extent(0));
+  if (stride <= rows || size == 0) return;
+  Kokkos::parallel_for(label("clear_padding", format), row_range<void>(exec, size / stride),
+                       ClearCdsPadding<typename Values::non_const_value_type>{values.data(), rows, stride});
+}
+
 /// Allocates a CDS matrix with the given number of block diagonals. The caller writes its values and offsets.
 /// Values of stored rows that the matrix does not have are zeros.
 template <class Cds, class ExecutionSpace>
@@ -169,7 +193,10 @@ Cds allocate_cds(const ExecutionSpace& exec, const char* format, typename Cds::o
                    allocate_aligned_view<typename Cds::values_type>(exec, "values", format,
                                                                     diagonals * block_size * stored_rows),
                    allocate_view<typename Cds::offsets_type>(exec, "offsets", format, diagonals), layout);
-  if (stored_rows > static_cast<std::int64_t>(rows)) Kokkos::deep_copy(exec, result.values, scalar_type(0));
+  if (layout == CdsLayout::columns)
+    clear_cds_padding(exec, format, result.values, static_cast<std::int64_t>(rows), stored_rows);
+  else if (stored_rows > static_cast<std::int64_t>(rows))
+    Kokkos::deep_copy(exec, result.values, scalar_type(0));
   return result;
 }
 

@@ -201,6 +201,7 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     const int b = this->block_size();
     const int own_rows = b - static_cast<int>(static_cast<ordinal_type>(row) - block_row * b);
     const int last_diagonal = static_cast<int>(this->diagonals) - 1;
+    if (last_diagonal < 0) return;
     value_pointer value = this->values + row;
     int d = 0;
     int c = 0;

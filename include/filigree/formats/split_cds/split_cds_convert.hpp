@@ -55,8 +55,8 @@ Matrix allocate_split_cds(const ExecutionSpace& exec, const typename Matrix::lea
   const auto trailing = allocate_aligned_view<typename Matrix::trailing_type>(
       exec, "trailing", Matrix::name(), static_cast<std::int64_t>(leading.values.extent(0)));
   // fill_split does not write the padding.
-  if (leading.column_stride() > static_cast<std::int64_t>(leading.numRows()))
-    Kokkos::deep_copy(exec, trailing, 0);
+  clear_cds_padding(exec, Matrix::name(), trailing, static_cast<std::int64_t>(leading.numRows()),
+                    leading.column_stride());
   return Matrix(leading, trailing);
 }
 
@@ -92,7 +92,8 @@ void refill_from_crs(const ExecutionSpace& exec, const SplitCdsMatrix<S, O, D, M
   using Leading = typename Matrix::leading_type;
   const auto values = allocate_aligned_view<typename Leading::values_type>(
       exec, "new_leading", A.name(), static_cast<std::int64_t>(A.leading.values.extent(0)));
-  Kokkos::deep_copy(exec, values, 0.0F);  // for the padding, which fill_split does not write
+  clear_cds_padding(exec, A.name(), values, static_cast<std::int64_t>(A.numRows()),
+                    A.leading.column_stride());
   const Leading leading(A.numRows(), A.numCols(), A.nnz(), A.block_size(), values, A.leading.offsets);
   const Matrix fresh = allocate_split_cds<Matrix>(exec, leading);
   fill_split(exec, "Filigree::refill", "refill", fresh, crs);
