@@ -76,7 +76,10 @@ struct BlockRowProduct {
       typename Operands::sums_type packed[pack];
       for (int r = 0; r < pack; ++r)
         packed[r][0] = sums[i + r];
-      if (i < count) operands.store_rows(packed, first + i, terms.y_rows);
+      if (i + pack <= count)
+        operands.store_rows(packed, first + i);
+      else if (i < count)
+        operands.store(packed[0], first + i);
     }
   }
 };

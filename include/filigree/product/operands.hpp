@@ -245,13 +245,12 @@ struct ProductOperands : Scaling {
     }
   }
 
-  /// Stores the sums of Rows neighbouring rows, from `row` on, without those that y, which has y_rows rows, does
-  /// not have. If the elements of y are neighbours in memory and aligned, one store writes them all, because
+  /// Stores the sums of Rows neighbouring rows, from `row` on, but not those of rows from y_rows on. If the elements of y are neighbours in memory and aligned, one store writes them all, because
   /// several narrow stores per lane make the cache of a GPU handle twice as many writes (see
   /// docs/performance.md, "CDS: rows per lane").
   template <int Rows, class Row>
   KOKKOS_FORCEINLINE_FUNCTION void store_rows(const sums_type (&sums)[Rows], Row row,
-                                              std::int64_t y_rows) const {
+                                              std::int64_t y_rows = INT64_MAX) const {
     if constexpr (Rows == 1) {
       store(sums[0], row);
     } else {
@@ -261,7 +260,7 @@ struct ProductOperands : Scaling {
         using pack_type = Pack<Y, Rows>;
         if (y.row_bytes == static_cast<int>(sizeof(Y)) &&
             reinterpret_cast<std::uintptr_t>(first) % sizeof(pack_type) == 0 &&
-            static_cast<std::int64_t>(row) + Rows <= y_rows) {
+            static_cast<std::int64_t>(row) <= y_rows - Rows) {
           pack_type pack = {};
           if (beta != accumulator_type(0)) pack = *reinterpret_cast<const pack_type*>(first);
           for (int r = 0; r < Rows; ++r)
@@ -269,7 +268,7 @@ struct ProductOperands : Scaling {
           *reinterpret_cast<pack_type*>(first) = pack;
         } else {
           for (int r = 0; r < Rows; ++r)
-            if (static_cast<std::int64_t>(row) + r < y_rows) store(sums[r][c], row + r, c);
+            if (static_cast<std::int64_t>(row) < y_rows - r) store(sums[r][c], row + r, c);
         }
       }
     }
