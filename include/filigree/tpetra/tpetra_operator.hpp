@@ -380,18 +380,19 @@ class TpetraOperator
       const auto seconds = [](const Selection& selection) {
         return selection.formats.front().prediction.seconds;
       };
-      const Selection all = Impl::predict_all<local_scalar>(exec, crs, options.optimize);
+      const auto predict = [&](const local_crs_type& matrix) {
+        using Optimization = Impl::Optimization<local_scalar, execution_space, local_crs_type>;
+        return Optimization::predict_all(exec, matrix, options.optimize);
+      };
+      const Selection all = predict(crs);
       has_model = all.has_model;
       if (!has_model) return;
       // The result of the remote columns is read, and added to elements of y whose list is read. Without a
       // split, the owned elements of x are copied.
       const double added = boundary_rows * (sizeof(local_ordinal_type) + 3 * sizeof(local_scalar));
       const double copied = 2.0 * sizeof(local_scalar) * static_cast<double>(Impl::local_size(*m_domain, 0));
-      split = seconds(Impl::predict_all<local_scalar>(exec, part(exec, crs, Impl::Columns::owned),
-                                                      options.optimize)) +
-              seconds(Impl::predict_all<local_scalar>(exec, part(exec, crs, Impl::Columns::remote),
-                                                      options.optimize)) +
-              added / all.read_bandwidth;
+      split = seconds(predict(part(exec, crs, Impl::Columns::owned))) +
+              seconds(predict(part(exec, crs, Impl::Columns::remote))) + added / all.read_bandwidth;
       joined = seconds(all) + copied / all.read_bandwidth;
     });
     if (largest(has_model ? 0 : 1) > 0) {

@@ -48,8 +48,8 @@ converted_t<AnyMatrix, Crs> optimize_to(const ExecutionSpace& exec, const Crs& c
   if (name.empty()) return optimize(exec, crs, options);
   check_initialized("Filigree::TpetraOperator");
   const LabelScope scope(options.label);
-  using scalar = typename Crs::non_const_value_type;
-  Selection selection = predict_all<scalar>(exec, crs, options);
+  using CrsOptimization = Optimization<typename Crs::non_const_value_type, ExecutionSpace, Crs>;
+  Selection selection = CrsOptimization::predict_all(exec, crs, options);
   std::vector<FormatPrediction> named;
   std::set<std::string> names;
   for (const FormatPrediction& one : selection.formats) {
@@ -62,7 +62,7 @@ converted_t<AnyMatrix, Crs> optimize_to(const ExecutionSpace& exec, const Crs& c
   if (named.empty())
     fail<std::invalid_argument>("there is no format \"", name, "\"; the formats are ", known, ".");
   selection.formats = std::move(named);
-  const auto matrix = convert_to_best<scalar>(exec, crs, options, selection);
+  const auto matrix = CrsOptimization::convert_to_best(exec, crs, options, selection);
   if (!matrix)
     fail<std::length_error>("the format ", name, " is refused: ", selection.formats.front().refusal);
   auto result = matrix->with_selection(std::move(selection));
