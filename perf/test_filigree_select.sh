@@ -22,7 +22,9 @@ for format in crs crs_balanced coo ell sell sell_sorted_short hyb hec jds; do
 done
 grep -Eq "^of the best format's speed: mean [0-9.]+, tenth percentile [0-9.]+, worst [0-9.]+, of 1 matrices, 1 not measured" \
   "$work/out" || fail "no summary: $(cat "$work/out")"
-for bad in --entries=none --unknown "$work/nowhere.mtx" "$work/empty.mtx"; do
+"$tool" --entries=500 --scalar=float --warm "$work/small.mtx" > "$work/out"
+grep -q '^small ' "$work/out" || fail "no line for the matrix in float with warm caches: $(cat "$work/out")"
+for bad in --scalar=half --entries=none --unknown "$work/nowhere.mtx" "$work/empty.mtx"; do
   if "$tool" "$bad" > "$work/out" 2> "$work/err"; then fail "$bad was accepted"; fi
   grep -q '^filigree_select: ' "$work/err" || fail "$bad was refused without a message"
 done

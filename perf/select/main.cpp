@@ -20,9 +20,7 @@
 namespace FiligreePerf {
 namespace {
 
-using Problem = SpmvProblem<double>;
-using Crs = Problem::crs_type;
-using Execution = Problem::execution_space;
+using Execution = Kokkos::DefaultExecutionSpace;
 
 /// Predictions are judged for larger matrices only. Smaller ones stay in the caches, and launching kernels
 /// takes most of their time.
@@ -32,9 +30,12 @@ struct Options : SessionOptions {
   std::vector<std::string> paths;
   bool generated = false;
   std::int64_t entries = 20000000;
+  std::string scalar = "double";
+  bool warm = false;
   bool all = false;
 };
 
+template <class Crs>
 std::vector<NamedMatrix<Crs>> matrices(const Options& options) {
   std::vector<NamedMatrix<Crs>> result;
   for (const std::string& path : options.paths)
@@ -45,6 +46,12 @@ std::vector<NamedMatrix<Crs>> matrices(const Options& options) {
     result.push_back({"small power law", 1, []() {
                         return random_matrix<Crs>(1000, 1000, PowerLawRows{3.0, 500.0});
                       }});
+  } else if (options.generated && options.warm) {
+    // Grids of 0.03 to 3 million entries.
+    for (const GridCase& grid :
+         {GridCase{16, 3, 1}, GridCase{32, 3, 1}, GridCase{64, 3, 1}, GridCase{300, 2, 1}, GridCase{24, 3, 2},
+          GridCase{20, 3, 3}, GridCase{12, 3, 4}, GridCase{28, 3, 4}, GridCase{10, 3, 8}})
+      result.push_back({grid.name(), grid.dof, [=]() { return grid_matrix<Crs>(grid); }});
   } else if (options.generated) {
     for (const GridCase& grid : double_grids())
       result.push_back({grid.name(), grid.dof, [=]() { return grid_matrix<Crs>(grid); }});
@@ -70,7 +77,9 @@ struct Results {
 };
 
 /// Measures a matrix, adds its results and prints its line of the table.
+template <class Scalar, class Crs>
 void measure(Session& session, const Options& options, const NamedMatrix<Crs>& matrix, Results& results) {
+  using Problem = SpmvProblem<Scalar>;
   const Execution exec;
   const CacheFlush<Execution> flush(exec);
   const Crs crs = matrix.make();
@@ -102,9 +111,11 @@ void measure(Session& session, const Options& options, const NamedMatrix<Crs>& m
   std::vector<Timed> timed;
   Timed picked = {"", 0, 0};
   double cusparse = std::numeric_limits<double>::infinity();
-  for_each_candidate<double>(problem, wanted, [&](const Candidate& candidate) {
+  for_each_candidate<Scalar>(problem, wanted, [&](const Candidate& candidate) {
     if (!candidate.product) return;
-    const double seconds = median_cold_seconds(exec, flush, candidate.product, session.cold_runs());
+    const double seconds = options.warm
+                               ? median_warm_seconds(exec, candidate.product, session.cold_runs())
+                               : median_cold_seconds(exec, flush, candidate.product, session.cold_runs());
     if (candidate.name.rfind("cusparse_csr", 0) == 0) cusparse = std::min(cusparse, seconds);
     if (!candidate.picked.empty())
       picked = {candidate.picked, seconds, candidate.storage_bytes};
@@ -121,7 +132,7 @@ void measure(Session& session, const Options& options, const NamedMatrix<Crs>& m
   results.selection.push_back(cost);
   if (std::isfinite(cusparse)) results.of_cusparse.push_back(cusparse / picked.seconds);
   for (const Timed& one : timed)
-    session.add_measured(one.name, "double", matrix.name, one.seconds,
+    session.add_measured(one.name, options.scalar, matrix.name, one.seconds,
                          {{"rows", crs.numRows()},
                           {"entries", static_cast<double>(crs.nnz())},
                           {"storage_MB", 1e-6 * one.bytes},
@@ -178,8 +189,10 @@ void report(Results results) {
             << std::endl;
 }
 
+template <class Scalar>
 void measure_all(Session& session, const Options& options) {
-  const auto all = matrices(options);
+  using Crs = typename SpmvProblem<Scalar>::crs_type;
+  const auto all = matrices<Crs>(options);
   std::cout << std::left << std::setw(24) << "matrix" << std::right << std::setw(9) << "rows" << std::setw(10)
             << "entries"
             << "  " << std::left << std::setw(26) << "picked" << std::right << std::setw(12) << "predicted ms"
@@ -189,10 +202,10 @@ void measure_all(Session& session, const Options& options) {
             << std::endl;
   Results results;
   for (const NamedMatrix<Crs>& matrix : all) {
-    const std::string reason = refusal_of([&]() { measure(session, options, matrix, results); });
+    const std::string reason = refusal_of([&]() { measure<Scalar>(session, options, matrix, results); });
     if (reason.empty()) continue;
     ++results.failures;
-    session.add_refusal("double", matrix.name, reason);
+    session.add_refusal(options.scalar, matrix.name, reason);
   }
   if (results.fractions.empty()) throw std::runtime_error("none of the matrices could be measured.");
   report(results);
@@ -202,10 +215,8 @@ void measure_all(Session& session, const Options& options) {
 }  // namespace FiligreePerf
 
 int main(int argc, char** argv) {
-  CLI::App app(
-      "Times all formats, and compares the best one with the one that optimize() picks. Values are double, "
-      "caches are cold.",
-      "filigree_select");
+  CLI::App app("Times all formats, and compares the best one with the one that optimize() picks.",
+               "filigree_select");
   FiligreePerf::Options options;
   app.add_option("PATH", options.paths, "Matrix Market files (.mtx or .mtx.gz), or folders of them")
       ->check(CLI::ExistingPath);
@@ -215,6 +226,11 @@ int main(int argc, char** argv) {
       ->type_name("N")
       ->check(CLI::Range(1, std::numeric_limits<int>::max()))
       ->capture_default_str();
+  app.add_option("--scalar", options.scalar, "type of the values")
+      ->check(CLI::IsMember({"double", "float"}))
+      ->capture_default_str();
+  app.add_flag("--warm", options.warm,
+               "does not evict the matrix from the caches before a product; --generated adds small grids");
   app.add_flag("--all", options.all,
                "prints predicted and measured milliseconds and the size of every format");
   const std::string columns =
@@ -224,5 +240,11 @@ int main(int argc, char** argv) {
       "Kernels' CRS.\n";
   return FiligreePerf::run_session(
       app, argc, argv, options,
-      [&](FiligreePerf::Session& session) { FiligreePerf::measure_all(session, options); }, columns);
+      [&](FiligreePerf::Session& session) {
+        if (options.scalar == "float")
+          FiligreePerf::measure_all<float>(session, options);
+        else
+          FiligreePerf::measure_all<double>(session, options);
+      },
+      columns);
 }

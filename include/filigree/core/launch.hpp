@@ -36,13 +36,13 @@ auto row_range(const ExecutionSpace& exec, std::int64_t rows) {
 /// lanes: eight teams fill a multiprocessor of a current NVIDIA GPU, and leave 32 registers per lane. A team
 /// keeps its part of the multiprocessor until its slowest lane ends, so larger teams leave more lanes idle.
 /// TeamsPerSm is the number of teams that a multiprocessor must be able to run at once. It limits the
-/// registers per lane.
-template <class ExecutionSpace, int MostLanes = 256, int TeamsPerSm = 1>
+/// registers per lane. On a host a team has at most HostRows rows.
+template <class ExecutionSpace, int MostLanes = 256, int TeamsPerSm = 1, int HostRows = 4096>
 struct RowLaunch {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   static constexpr int team_size = gpu ? MostLanes : 1;
   /// Rows per team: on a GPU with one lane per row, on a host at most.
-  static constexpr int rows_per_team = gpu ? team_size : 4096;
+  static constexpr int rows_per_team = gpu ? team_size : HostRows;
   /// The schedule is dynamic because rows differ in length: a host thread that is done takes over teams of
   /// the others (see docs/performance.md, "Dynamic schedule on hosts").
   using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>,
@@ -89,11 +89,11 @@ struct RowLaunch {
     return static_cast<int>((rows + rows_of_team - 1) / rows_of_team);
   }
 
-  /// Rows of a tile, whose sums a host thread keeps at once: 32 KB of sums, which fit its caches. Smaller
-  /// tiles would cut a long stream of memory into many short ones.
+  /// Rows of a tile, whose sums a host thread keeps at once: 8 bytes of sums per row of a team, which fit its
+  /// caches. Smaller tiles would cut a long stream of memory into many short ones.
   template <class Sums>
-  static constexpr int tile = sizeof(Sums) * rows_per_team <= 32768 ? rows_per_team
-                                                                    : static_cast<int>(32768 / sizeof(Sums));
+  static constexpr int tile = sizeof(Sums) <= 8 ? rows_per_team
+                                                : static_cast<int>(8 * rows_per_team / sizeof(Sums));
 
   /// Calls body(first, count) for the tiles of the rows of this team, on a host.
   template <class Sums, class Body>

@@ -33,9 +33,9 @@ KOKKOS_FORCEINLINE_FUNCTION T load_once(const T* pointer) {
 #endif
 }
 
-/// Prefetches `count` elements that begin `ahead` elements after `first` into the caches of a host. The
-/// elements need not exist: a prefetch of an invalid address has no effect.
-template <class T>
+/// Prefetches `count` elements that begin `ahead` elements after `first` into the caches of a host, from the
+/// given level on: 1 or 2. The elements need not exist: a prefetch of an invalid address has no effect.
+template <int Level = 2, class T>
 KOKKOS_FORCEINLINE_FUNCTION void prefetch_elements([[maybe_unused]] const T* first,
                                                    [[maybe_unused]] std::int64_t count,
                                                    [[maybe_unused]] std::int64_t ahead = 0) {
@@ -44,7 +44,7 @@ KOKKOS_FORCEINLINE_FUNCTION void prefetch_elements([[maybe_unused]] const T* fir
   // A pointer, because the compiler computes integer addresses one by one.
   const char* const bytes = reinterpret_cast<const char*>(first + ahead);
   for (std::int64_t at = 0; at < count * static_cast<std::int64_t>(sizeof(T)); at += cache_line)
-    __builtin_prefetch(bytes + at);
+    __builtin_prefetch(bytes + at, 0, 4 - Level);
 #endif
 }
 
@@ -56,7 +56,7 @@ constexpr std::int64_t prefetch_distance = 512;
 /// prefetchers stop at the end of each page (see docs/performance.md, "Prefetching on hosts").
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void prefetch_ahead(const T* row, std::int64_t length) {
-  prefetch_elements(row, length < prefetch_distance ? length : prefetch_distance, prefetch_distance);
+  prefetch_elements<1>(row, length < prefetch_distance ? length : prefetch_distance, prefetch_distance);
 }
 
 /// Count neighbouring elements that one instruction loads or stores, if they have at most 16 bytes.

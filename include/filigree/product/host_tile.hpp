@@ -9,9 +9,19 @@ namespace Filigree::Impl {
 
 /// Turns an element of HostTile::entries into a column index, if `entries` holds column indices.
 struct EntryIsColumn {
+  /// The column, or -1 for padding.
   template <class Ordinal>
   KOKKOS_FORCEINLINE_FUNCTION Ordinal operator()(Ordinal entry) const {
     return entry;
+  }
+  /// The column of an element that is not padding.
+  template <class Ordinal>
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal of_entry(Ordinal entry) const {
+    return entry;
+  }
+  template <class Ordinal>
+  KOKKOS_FORCEINLINE_FUNCTION bool is_padding(Ordinal entry) const {
+    return entry < 0;
   }
 };
 
@@ -19,14 +29,16 @@ struct EntryIsColumn {
 /// stream of memory (see docs/performance.md, "Prefetching on hosts").
 constexpr std::int64_t host_tile_rows_ahead = 96;
 
-/// A tile of neighbouring stored rows of ELL or SELL, and the loop in which a host thread multiplies it.
+/// A tile of neighbouring stored rows of ELL or SELL, and the loops in which a host thread multiplies it.
 ///
 /// Entry k of row i of the tile is at position offset(k) + i * T from the tile's first entry, so the entries
 /// of the T lanes of a row are neighbours. UnitStep is whether T is 1. Lengths is whether the row lengths are
 /// known; if not, a row ends with its first padding, which has column -1.
 ///
-/// The loop takes a band of columns and goes through it row by row. Going through single columns of all rows
-/// instead is slower (see docs/performance.md, "Bands of columns on hosts").
+/// With one lane per row and one column of x, the loop takes chunks of 32 rows and goes through them column
+/// by column, so that it reads a slice of 32 rows as one stream of memory. Otherwise it takes a band of
+/// columns and goes through it row by row. docs/performance.md, "Columns and rows of a tile on hosts", compares
+/// both.
 template <class Scalar, class Entry, class Column, bool Lengths, bool UnitStep>
 struct HostTile {
   const Scalar* values;  ///< first value of the tile
@@ -42,19 +54,113 @@ struct HostTile {
   /// Adds the products of all rows of the tile: sums[i] += row i * x.
   template <bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add(const Operands& operands, typename Operands::sums_type* sums) const {
-    // A wide band needs one pass for short rows, but twice as many streams of memory for long ones (see
-    // docs/performance.md, "Bands of columns on hosts"). For several columns of x it is not worth its compile
-    // time.
-    constexpr int wide = 16;
-    if constexpr (Lengths && Operands::most_columns == 1)
-      if (width <= wide) {
-        add_bands<wide, Conjugate>(operands, sums, 0);
-        return;
-      }
-    add_bands<8, Conjugate>(operands, sums, 0);
+    if constexpr (UnitStep && Operands::most_columns == 1)
+      add_chunks<Conjugate>(operands, sums);
+    else
+      add_bands<8, Conjugate>(operands, sums, 0);
   }
 
  private:
+  /// Rows of a chunk, whose sums stay in registers.
+  static constexpr int chunk_rows = 32;
+  /// In a tile of more rows each column is a stream of memory of its own.
+  static constexpr std::int64_t most_rows_of_one_stream = 64;
+
+  template <bool Conjugate, class Operands>
+  KOKKOS_FORCEINLINE_FUNCTION void add_chunks(const Operands& operands,
+                                              typename Operands::sums_type* sums) const {
+    // Four columns of values and four of entries are as many streams as a core reads at full speed.
+    const std::int64_t band = row_count <= most_rows_of_one_stream ? width : 4;
+    for (std::int64_t k = 0; k < width; k += band) {
+      const std::int64_t end = k + band < width ? k + band : width;
+      std::int64_t i = 0;
+      for (; i + chunk_rows <= row_count; i += chunk_rows) {
+        const std::int64_t whole_end = end_of_whole_columns(i, k, end);
+        add_whole_columns<Conjugate>(operands, sums + i, i, k, whole_end);
+        add_columns<Conjugate>(operands, sums + i, i, chunk_rows, whole_end, end);
+      }
+      add_columns<Conjugate>(operands, sums + i, i, row_count - i, k, end);
+    }
+  }
+
+  /// The first of the columns k to end in which a row of the chunk that begins with row i has no entry.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t end_of_whole_columns(std::int64_t i, std::int64_t k,
+                                                                std::int64_t end) const {
+    if constexpr (Lengths) {
+      Entry shortest = lengths[i];
+      for (int r = 1; r < chunk_rows; ++r)
+        shortest = lengths[i + r] < shortest ? lengths[i + r] : shortest;
+      const std::int64_t length = static_cast<std::int64_t>(shortest);
+      return length < k ? k : length < end ? length : end;
+    } else {
+      if (is_whole(i, end - 1)) return end;
+      while (is_whole(i, k))
+        ++k;
+      return k;
+    }
+  }
+  /// Whether all rows of the chunk that begins with row i have an entry k.
+  KOKKOS_FORCEINLINE_FUNCTION bool is_whole(std::int64_t i, std::int64_t k) const {
+    const Entry* const entry = entries + k * stride + i;
+    int padding = 0;
+    for (int r = 0; r < chunk_rows; ++r)
+      padding += column.is_padding(entry[r]) ? 1 : 0;
+    return padding == 0;
+  }
+
+  /// Adds entries k to end - 1 of the chunk that begins with row i. All its rows have them.
+  template <bool Conjugate, class Operands>
+  KOKKOS_FORCEINLINE_FUNCTION void add_whole_columns(const Operands& operands,
+                                                     typename Operands::sums_type* sums, std::int64_t i,
+                                                     std::int64_t k, std::int64_t end) const {
+    if (k >= end) return;
+    typename Operands::sums_type sums_of_chunk[chunk_rows];
+    for (int r = 0; r < chunk_rows; ++r)
+      sums_of_chunk[r][0] = sums[r][0];
+    const Scalar* value = values + k * stride + i;
+    const Entry* entry = entries + k * stride + i;
+    for (; k < end; ++k, value += stride, entry += stride) {
+      FILIGREE_UNROLL(32)
+      for (int r = 0; r < chunk_rows; ++r)
+        operands.add(sums_of_chunk[r], conjugate_if<Conjugate>(value[r]), column.of_entry(entry[r]));
+    }
+    for (int r = 0; r < chunk_rows; ++r)
+      sums[r][0] = sums_of_chunk[r][0];
+  }
+
+  /// Adds entries k to end - 1 of the rows i to i + count - 1, of which some may have fewer entries.
+  template <bool Conjugate, class Operands>
+  KOKKOS_FORCEINLINE_FUNCTION void add_columns(const Operands& operands,
+                                               typename Operands::sums_type* KOKKOS_RESTRICT sums,
+                                               std::int64_t i, std::int64_t count, std::int64_t k,
+                                               std::int64_t end) const {
+    using accumulator_type = typename Operands::accumulator_type;
+    if constexpr (Lengths) {
+      for (std::int64_t r = 0; r < count; ++r) {
+        const std::int64_t length = static_cast<std::int64_t>(lengths[i + r]);
+        for (std::int64_t e = k; e < end && e < length; ++e)
+          operands.add(sums[r], conjugate_if<Conjugate>(values[e * stride + i + r]),
+                       column.of_entry(entries[e * stride + i + r]));
+      }
+    } else {
+      for (; k < end; ++k) {
+        const Scalar* KOKKOS_RESTRICT const value = values + k * stride + i;
+        const Entry* KOKKOS_RESTRICT const entry = entries + k * stride + i;
+        int longer_rows = 0;
+        // It selects factors and does not branch, because a branch per row would often be predicted wrongly.
+        for (std::int64_t r = 0; r < count; ++r) {
+          const bool exists = !column.is_padding(entry[r]);
+          const auto factor =
+              widen<accumulator_type>(operands.x(column.of_entry(exists ? entry[r] : Entry(0)), 0));
+          const auto a = widen<accumulator_type>(conjugate_if<Conjugate>(value[r]));
+          sums[r][0] += (exists ? a : decltype(a)(0)) * (exists ? factor : decltype(factor)(0));
+          longer_rows += exists ? 1 : 0;
+        }
+        if (longer_rows == 0) return;
+      }
+    }
+  }
+
   /// Rows that are added and prefetched together: 16 column indices of 32 bits are one cache line.
   static constexpr std::int64_t rows_per_step = 16;
 

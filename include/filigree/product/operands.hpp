@@ -285,9 +285,10 @@ constexpr int lanes_per_multiprocessor() {
   return Operands::has_column_lanes || Operands::most_columns > 4 ? 1024 : 1280;
 }
 
-/// The launch of a product with teams of `Lanes` lanes on a GPU.
-template <class ExecutionSpace, class Operands, int Lanes = 256>
-using ProductLaunch = RowLaunch<ExecutionSpace, Lanes, lanes_per_multiprocessor<Operands>() / Lanes>;
+/// The launch of a product with teams of `Lanes` lanes on a GPU and of at most HostRows rows on a host.
+template <class ExecutionSpace, class Operands, int Lanes = 256, int HostRows = 4096>
+using ProductLaunch =
+    RowLaunch<ExecutionSpace, Lanes, lanes_per_multiprocessor<Operands>() / Lanes, HostRows>;
 
 /// Calls body(row, operands) on a GPU for the rows of a team, with the operands of the lane. If
 /// has_column_lanes, a row has operands.column_lanes() lanes, which the vector length of the team must be.

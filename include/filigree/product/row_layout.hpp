@@ -18,6 +18,7 @@
 //
 // On a host:
 //
+//   rows_per_host_team   (constexpr) the most stored rows that a thread multiplies before it takes others
 //   has_tiles            (constexpr) whether neighbouring stored rows are neighbours in memory, so that a
 //                        thread multiplies a tile of rows at once. If true, the layout also has:
 //   tile_rows(i, most)   rows of the tile that begins with stored row i, at most `most`

@@ -270,7 +270,7 @@ void launch_row_product(const ExecutionSpace& exec, const std::string& name, Mod
   if (is_transpose(mode)) operands.scale(exec, num_cols);
   with_mode<typename Layout::scalar_type>(mode, [&](auto transpose, auto conjugate) {
     constexpr bool c = decltype(conjugate)::value;
-    using Launch = ProductLaunch<ExecutionSpace, Operands>;
+    using Launch = ProductLaunch<ExecutionSpace, Operands, 256, Layout::rows_per_host_team>;
     const auto any_count = operands.with_any_count();
     using AnyCount = std::decay_t<decltype(any_count)>;
     using AnyLaunch = ProductLaunch<ExecutionSpace, AnyCount>;

@@ -43,9 +43,5 @@ template <int Count>
 bool is_aligned_to_pack(const SplitPointer& pointer) {
   return is_aligned_to_pack<Count>(pointer.leading) && is_aligned_to_pack<Count>(pointer.trailing);
 }
-KOKKOS_FORCEINLINE_FUNCTION void prefetch_elements(const SplitPointer& first, std::int64_t count) {
-  prefetch_elements(first.leading, count);
-  prefetch_elements(first.trailing, count);
-}
 
 }  // namespace Filigree::Impl

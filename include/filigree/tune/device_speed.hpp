@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
 #include <exception>
 #include <limits>
 
@@ -34,47 +35,91 @@ constexpr double read_fraction_of_peak = 0.893;
 /// times on a host by nearly one factor, so that the order of the formats hardly changes.
 constexpr double host_read_bandwidth = 50e9;
 
-/// Reads 16 elements and stores their sum, because a product of a sparse matrix reads much more than it
-/// writes. Neighbouring lanes of a GPU read neighbouring elements; a thread of a host reads 16 consecutive
-/// elements.
+/// Reads 16 elements per lane of a GPU and stores their sum, because a product of a sparse matrix reads much
+/// more than it writes. Neighbouring lanes read neighbouring elements.
 template <class ExecutionSpace>
-struct ReadSixteen {
+struct ReadOnGpu {
   using execution_space = ExecutionSpace;
   const double* in;
   double* out;
   std::int64_t count;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t i) const {
-    constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
     double sum = 0;
     FILIGREE_UNROLL(16)
     for (int k = 0; k < 16; ++k)
-      sum += in[gpu ? k * count + i : i * 16 + k];
+      sum += in[k * count + i];
     out[i] = sum;
   }
 };
+
+/// Each thread of a host reads a part of the array, as Streams streams at a time, and stores the sum. It has 16
+/// sums, so that no addition waits for the one before.
+template <class ExecutionSpace, int Streams>
+struct ReadOnHost {
+  using execution_space = ExecutionSpace;
+  const double* in;
+  double* out;
+  std::int64_t steps;  ///< of a stream
+
+  static constexpr int elements_per_step = 16;
+  std::int64_t elements_of_thread() const { return Streams * steps * elements_per_step; }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t thread) const {
+    const std::int64_t length = steps * elements_per_step;
+    const double* const part = in + thread * Streams * length;
+    double sums[elements_per_step] = {};
+    for (std::int64_t i = 0; i < length; i += elements_per_step)
+      FILIGREE_UNROLL(8)
+    for (int s = 0; s < Streams; ++s)
+      FILIGREE_UNROLL(16)
+    for (int k = 0; k < elements_per_step; ++k)
+      sums[k] += part[s * length + i + k];
+    for (int k = 1; k < elements_per_step; ++k)
+      sums[0] += sums[k];
+    out[thread] = sums[0];
+  }
+};
+
+/// Bytes per second that the threads of a host read from an array as Streams streams per thread.
+template <int Streams, class ExecutionSpace, class View, class SecondsOf>
+double host_bandwidth(const ExecutionSpace& exec, const View& in, const View& out,
+                      const SecondsOf& seconds_of) {
+  using Kernel = ReadOnHost<ExecutionSpace, Streams>;
+  const std::int64_t threads = exec.concurrency();
+  const std::int64_t elements = static_cast<std::int64_t>(in.extent(0));
+  const Kernel kernel{in.data(), out.data(), elements / (threads * Streams * Kernel::elements_per_step)};
+  if (kernel.steps == 0) return 0;
+  const std::string name = label("read", "read_bandwidth");
+  const auto read = [&]() { Kokkos::parallel_for(name, row_range<void>(exec, threads), kernel); };
+  const double bytes = static_cast<double>(threads * kernel.elements_of_thread()) * sizeof(double);
+  return bytes / seconds_of(read);
+}
 
 }  // namespace Impl
 
 /// Bytes per second that an execution space reads from memory.
 ///
-/// The kernel reads an array of `bytes` bytes and writes a sixteenth as many. Both count. The array should be
-/// several times as large as the last cache. It is allocated for the measurement, and halved until it fits
-/// into the memory. read() queues the kernel on exec. seconds_of(read) must return the seconds of one call of
-/// read(), and must wait until the kernel has ended.
+/// It reads an array of `bytes` bytes. On a GPU it also writes a sixteenth as many bytes, and both count. On a
+/// host it takes the best of three kernels, in which a thread reads 1, 3 or 7 streams at a time, because the
+/// prefetchers of processors differ. The array should be several times as large as the last cache. It is
+/// allocated for the measurement, and halved until it fits into the memory. read() queues a kernel on exec.
+/// seconds_of(read) must return the seconds of one call of read(), and must wait until the kernel has ended.
 template <class ExecutionSpace, class SecondsOf>
 double measure_read_bandwidth(const ExecutionSpace& exec, std::int64_t bytes, const SecondsOf& seconds_of) {
   using view_type = Kokkos::View<double*, typename ExecutionSpace::device_type>;
   Impl::check_initialized("Filigree::measure_read_bandwidth");
+  constexpr bool gpu = Impl::runs_on_gpu_v<ExecutionSpace>;
   std::int64_t count = bytes / 16 / static_cast<std::int64_t>(sizeof(double));
   if (count < 1)
     Impl::fail<std::invalid_argument>("Filigree::measure_read_bandwidth: bytes is ", bytes,
                                       "; it must be at least 128.");
+  if (!gpu) count = std::max<std::int64_t>(count, exec.concurrency());
   view_type in, out;
   while (out.extent(0) == 0) {
     try {
       in = Impl::allocate_view<view_type>(exec, "in", "read_bandwidth", 16 * count);
-      out = Impl::allocate_view<view_type>(exec, "out", "read_bandwidth", count);
+      out = Impl::allocate_view<view_type>(exec, "out", "read_bandwidth", gpu ? count : exec.concurrency());
     } catch (const std::exception& error) {
       if (!Impl::is_out_of_memory(error) || count < 65536) throw;
       in = view_type();
@@ -82,15 +127,21 @@ double measure_read_bandwidth(const ExecutionSpace& exec, std::int64_t bytes, co
     }
   }
   Kokkos::deep_copy(exec, in, 1.0);
-  const std::string name = Impl::label("read", "read_bandwidth");
-  const Impl::ReadSixteen<ExecutionSpace> kernel{in.data(), out.data(), count};
-  const auto read = [&]() { Kokkos::parallel_for(name, Impl::row_range<void>(exec, count), kernel); };
-  return 17.0 * static_cast<double>(count) * sizeof(double) / seconds_of(read);
+  if constexpr (gpu) {
+    const std::string name = Impl::label("read", "read_bandwidth");
+    const Impl::ReadOnGpu<ExecutionSpace> kernel{in.data(), out.data(), count};
+    const auto read = [&]() { Kokkos::parallel_for(name, Impl::row_range<void>(exec, count), kernel); };
+    return 17.0 * static_cast<double>(count) * sizeof(double) / seconds_of(read);
+  } else {
+    return std::max({Impl::host_bandwidth<1>(exec, in, out, seconds_of),
+                     Impl::host_bandwidth<3>(exec, in, out, seconds_of),
+                     Impl::host_bandwidth<7>(exec, in, out, seconds_of)});
+  }
 }
 
 /// Measures the read bandwidth for the byte model, for callers who want it as DeviceSpeed::read_bandwidth. It
 /// reads 512 MiB on a GPU and 256 MiB on a host, and takes the best of four runs of four reads each. That
-/// takes some milliseconds on a GPU and half a second on a host (see docs/performance.md, "Bandwidth for the
+/// takes some milliseconds on a GPU and about half a second on a host (see docs/performance.md, "Bandwidth for the
 /// byte model"). It allocates 0.6 GB on a GPU and 0.3 GB on a host. Fences exec.
 template <class ExecutionSpace>
 double measure_read_bandwidth(const ExecutionSpace& exec) {

@@ -5,9 +5,11 @@
 
 namespace Filigree::Impl {
 
-/// Modes N and C on a host: one thread per team, which multiplies its rows tile by tile. The values in one
-/// column of the blocks of a diagonal are a stream of memory, and the sums of a tile stay in the caches of
-/// the core. A row's products are added by ascending column, as on a GPU.
+/// Modes N and C on a host: one thread per team, which multiplies its rows tile by tile, so that the sums of a
+/// tile stay in the caches of the core. The values in one column of the blocks of a diagonal are a stream of
+/// memory. A core needs about eight streams at a time to read at full speed (see docs/performance.md, "CDS:
+/// streams on a host"), so that several diagonals with small blocks are added together. A row's products are
+/// added by ascending column, as on a GPU.
 template <class ExecutionSpace, class Cds, class Operands, int BlockSize, bool Conjugate>
 struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   using base = CdsProduct<ExecutionSpace, Cds, Operands, BlockSize>;
@@ -17,8 +19,11 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   using typename base::sums_type;
   using typename base::value_pointer;
 
-  /// Diagonals that are added together if b is 1. A sum is loaded and stored once for all of them.
-  static constexpr int band = 4;
+  /// The most diagonals that are added together. For several columns of x it is 1, because their tiles are
+  /// small, and more loops would take longer to compile.
+  static constexpr int most_together = BlockSize == 0 || BlockSize > 5 || Operands::most_columns > 1
+                                           ? 1
+                                           : (8 + BlockSize / 2) / (BlockSize > 0 ? BlockSize : 1);
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
     launch::template for_each_tile<sums_type>(
@@ -28,88 +33,91 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
 
   /// The product of the rows first to first + count - 1.
   KOKKOS_INLINE_FUNCTION void tile_product(const std::int64_t first, const std::int64_t count) const {
-    const std::int64_t b = this->block_size();
     HostSums<launch, sums_type> memory(count);
     sums_type* const sums = memory.sums();
-    std::int64_t d = 0;
-    if constexpr (BlockSize == 1)
-      if (this->operands.x.has_unit_stride())
-        for (; d + band <= this->diagonals; d += band)
-          add_band(sums, first, count, d);
-    for (; d < this->diagonals; ++d) {
-      const std::int64_t offset = static_cast<std::int64_t>(this->offsets[d]);
-      const value_pointer value = this->values + d * b * this->stride;
-      // The block rows of the tile whose block on this diagonal begins inside the matrix.
-      const std::int64_t begin = larger(first / b, -offset);
-      const std::int64_t end = smaller((first + count - 1) / b, (this->columns - 1) / b - offset) + 1;
-      // Among them, the block rows whose block lies completely inside the matrix and the tile.
-      const std::int64_t whole_begin = larger(begin, (first + b - 1) / b);
-      const std::int64_t whole_end = smaller(end, smaller((first + count) / b, this->columns / b - offset));
-      if (BlockSize == 0 || whole_begin >= whole_end) {
-        add_partial_blocks(sums, value, first, count, begin, end, offset);
-        continue;
-      }
-      add_partial_blocks(sums, value, first, count, begin, whole_begin, offset);
-      if (this->operands.x.row_stride() == 1)
-        add_whole_blocks<true>(&sums[whole_begin * b - first], value, whole_begin, whole_end, offset);
-      else
-        add_whole_blocks<false>(&sums[whole_begin * b - first], value, whole_begin, whole_end, offset);
-      add_partial_blocks(sums, value, first, count, whole_end, end, offset);
-    }
+    if (this->operands.x.row_stride() == 1)
+      add_diagonals<true, most_together>(sums, first, count);
+    else
+      add_diagonals<false, 1>(sums, first, count);
     for (std::int64_t row = 0; row < count; ++row)
       this->operands.store(sums[row], first + row);
   }
 
-  /// Adds `band` diagonals, beginning with first_diagonal, to the sums of a tile. Requires unit stride of x.
-  KOKKOS_INLINE_FUNCTION void add_band(sums_type* KOKKOS_RESTRICT sums, const std::int64_t first,
-                                       const std::int64_t count, const std::int64_t first_diagonal) const {
-    const value_pointer value = this->values + first_diagonal * this->stride + first;
-    std::int64_t columns_of_first[band];
-    // The rows of the tile in which all diagonals of the band lie inside the matrix.
-    std::int64_t begin = 0;
-    std::int64_t end = count;
-    for (int i = 0; i < band; ++i) {
-      columns_of_first[i] = first + static_cast<std::int64_t>(this->offsets[first_diagonal + i]);
-      begin = larger(begin, -columns_of_first[i]);
-      end = smaller(end, this->columns - columns_of_first[i]);
+  /// Adds all diagonals to the sums of a tile, at most Most of them together.
+  template <bool UnitStride, int Most>
+  KOKKOS_FORCEINLINE_FUNCTION void add_diagonals(sums_type* const sums, const std::int64_t first,
+                                                 const std::int64_t count) const {
+    std::int64_t passes = (this->diagonals + Most - 1) / Most;
+    for (std::int64_t d = 0; d < this->diagonals; --passes) {
+      // The passes have equally many diagonals, up to one.
+      const std::int64_t together = (this->diagonals - d + passes - 1) / passes;
+      add_together<UnitStride, Most>(sums, first, count, d, together);
+      d += together;
     }
-    begin = smaller(begin, count);
-    end = larger(begin, end);
-    const auto add_boundary_rows = [&](const std::int64_t from, const std::int64_t to) {
-      for (int i = 0; i < band; ++i)
-        for (std::int64_t row = larger(from, -columns_of_first[i]);
-             row < smaller(to, this->columns - columns_of_first[i]); ++row)
-          this->operands.add_unless_zero(sums[row], conjugate_if<Conjugate>(value[i * this->stride + row]),
-                                         row + columns_of_first[i]);
-    };
-    add_boundary_rows(0, begin);
-    const std::int64_t next_band_end = smaller(this->diagonals - first_diagonal, 2 * band);
-    constexpr std::int64_t chunk = 64;
-    for (std::int64_t row = begin; row < end; row += chunk) {
-      // The prefetchers of a core stop at the end of each page, so the next band is requested here (see
-      // docs/performance.md, "CDS: bands on a host").
-      for (std::int64_t i = band; i < next_band_end; ++i)
-        prefetch_elements(value + i * this->stride + row, chunk);
-      add_inner_rows(sums, value, columns_of_first, row, smaller(row + chunk, end));
-    }
-    add_boundary_rows(end, count);
   }
 
-  /// Adds a band to the rows begin to end - 1 of the tile, in which the whole band lies inside the matrix.
-  KOKKOS_FORCEINLINE_FUNCTION void add_inner_rows(sums_type* KOKKOS_RESTRICT sums, const value_pointer value,
-                                                  const std::int64_t (&columns_of_first)[band],
-                                                  const std::int64_t begin, const std::int64_t end) const {
+  /// Adds the diagonals d to d + together - 1, where `together` is at most Most.
+  template <bool UnitStride, int Most>
+  KOKKOS_FORCEINLINE_FUNCTION void add_together(sums_type* const sums, const std::int64_t first,
+                                                const std::int64_t count, const std::int64_t d,
+                                                const std::int64_t together) const {
+    if constexpr (Most > 1)
+      if (together < Most) {
+        add_together<UnitStride, Most - 1>(sums, first, count, d, together);
+        return;
+      }
+    const std::int64_t b = this->block_size();
+    // The block rows of the tile.
+    const std::int64_t begin = first / b;
+    const std::int64_t end = (first + count - 1) / b + 1;
+    // Among them, those that lie completely in the tile and whose blocks lie completely in the matrix.
+    std::int64_t whole_begin = (first + b - 1) / b;
+    std::int64_t whole_end = BlockSize == 0 ? whole_begin : (first + count) / b;
+    for (int i = 0; i < Most; ++i) {
+      whole_begin = larger(whole_begin, -offset(d + i));
+      whole_end = smaller(whole_end, this->columns / b - offset(d + i));
+    }
+    if (whole_begin >= whole_end) whole_begin = whole_end = end;
+    add_parts_of_blocks<Most>(sums, first, count, d, begin, whole_begin);
+    if (whole_begin < whole_end) add_whole_blocks<UnitStride, Most>(sums, first, d, whole_begin, whole_end);
+    add_parts_of_blocks<Most>(sums, first, count, d, whole_end, end);
+  }
+
+  /// Adds the blocks of Count diagonals in the block rows begin to end - 1. All of them lie completely in the
+  /// matrix and in the tile. A stride of x that is known at compile time lets the compiler use vector
+  /// registers.
+  template <bool UnitStride, int Count>
+  KOKKOS_FORCEINLINE_FUNCTION void add_whole_blocks(sums_type* const tile_sums, const std::int64_t first,
+                                                    const std::int64_t d, const std::int64_t begin,
+                                                    const std::int64_t end) const {
     using accumulator_type = typename Operands::accumulator_type;
+    constexpr int b = BlockSize > 0 ? BlockSize : 1;
+    const std::int64_t x_stride = UnitStride ? 1 : this->operands.x.row_stride();
     const std::int64_t stride = this->stride;
+    const value_pointer values = this->values + (d * b * stride + begin * b);
+    sums_type* KOKKOS_RESTRICT const sums = tile_sums + (begin * b - first);
     for (int column = 0; this->operands.has(column) && column < Operands::most_columns; ++column) {
-      const typename Operands::x_pointer x = this->operands.x.pointer(0, column);
-      for (std::int64_t row = begin; row < end; ++row) {
-        accumulator_type sum = sums[row][column];
-        FILIGREE_UNROLL(4)
-        for (int i = 0; i < band; ++i)
-          add_unless_zero(sum, value[i * stride + row],
-                          widen<accumulator_type>(x[row + columns_of_first[i]]));
-        sums[row][column] = sum;
+      typename Operands::x_pointer x[Count];
+      for (int i = 0; i < Count; ++i)
+        x[i] = this->operands.x.pointer((begin + offset(d + i)) * b, column);
+      for (std::int64_t block = 0; block < end - begin; ++block) {
+        accumulator_type block_sums[b];
+        FILIGREE_UNROLL(8)
+        for (int r = 0; r < b; ++r)
+          block_sums[r] = sums[block * b + r][column];
+        FILIGREE_UNROLL(8)
+        for (int i = 0; i < Count; ++i) {
+          FILIGREE_UNROLL(8)
+          for (int c = 0; c < b; ++c) {
+            const auto factor = widen<accumulator_type>(x[i][(block * b + c) * x_stride]);
+            FILIGREE_UNROLL(8)
+            for (int r = 0; r < b; ++r)
+              add_unless_zero(block_sums[r], values[(i * b + c) * stride + block * b + r], factor);
+          }
+        }
+        FILIGREE_UNROLL(8)
+        for (int r = 0; r < b; ++r)
+          sums[block * b + r][column] = block_sums[r];
       }
     }
   }
@@ -123,49 +131,38 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     sum += widen<typename Operands::accumulator_type>(a) * (a == scalar_type(0) ? Factor(0) : factor);
   }
 
-  /// Adds the blocks of the block rows begin to end - 1, all of which lie completely inside the matrix and
-  /// the tile. A stride of x that is known at compile time lets the compiler use vector registers.
-  template <bool UnitStride>
-  KOKKOS_FORCEINLINE_FUNCTION void add_whole_blocks(sums_type* KOKKOS_RESTRICT sums,
-                                                    const value_pointer value, const std::int64_t begin,
-                                                    const std::int64_t end, const std::int64_t offset) const {
-    using accumulator_type = typename Operands::accumulator_type;
-    constexpr int b = BlockSize > 0 ? BlockSize : 1;
-    const std::int64_t x_stride = UnitStride ? 1 : this->operands.x.row_stride();
-    const std::int64_t stride = this->stride;
-    for (int column = 0; this->operands.has(column) && column < Operands::most_columns; ++column) {
-      const typename Operands::x_pointer x = this->operands.x.pointer((begin + offset) * b, column);
-      for (std::int64_t block = 0; block < end - begin; ++block)
-        for (int c = 0; c < b; ++c) {
-          const auto factor = widen<accumulator_type>(x[(block * b + c) * x_stride]);
-          FILIGREE_UNROLL(8)
-          for (int r = 0; r < b; ++r)
-            add_unless_zero(sums[block * b + r][column], value[c * stride + (begin + block) * b + r], factor);
-        }
-    }
-  }
-
-  /// Adds the parts of the blocks of the block rows begin to end - 1 that lie inside the tile and the matrix.
-  KOKKOS_INLINE_FUNCTION void add_partial_blocks(sums_type* sums, const value_pointer value,
-                                                 const std::int64_t first, const std::int64_t count,
-                                                 const std::int64_t begin, const std::int64_t end,
-                                                 const std::int64_t offset) const {
+  /// Adds the blocks of Count diagonals in the block rows begin to end - 1, as far as they lie in the tile and
+  /// in the matrix.
+  template <int Count>
+  KOKKOS_INLINE_FUNCTION void add_parts_of_blocks(sums_type* sums, const std::int64_t first,
+                                                  const std::int64_t count, const std::int64_t d,
+                                                  const std::int64_t begin, const std::int64_t end) const {
     const std::int64_t b = this->block_size();
-    for (std::int64_t block_row = begin; block_row < end; ++block_row) {
-      const std::int64_t column = (block_row + offset) * b;
-      const std::int64_t column_count = smaller(b, this->columns - column);
-      for (std::int64_t c = 0; c < column_count; ++c)
-        for (std::int64_t row = larger(block_row * b, first); row < smaller(block_row * b + b, first + count);
-             ++row)
-          this->operands.add_unless_zero(sums[row - first],
-                                         conjugate_if<Conjugate>(value[c * this->stride + row]), column + c);
+    const std::int64_t last_block = (this->columns - 1) / b;
+    for (int i = 0; i < Count; ++i) {
+      const value_pointer value = this->values + (d + i) * b * this->stride;
+      for (std::int64_t block_row = larger(begin, -offset(d + i));
+           block_row < smaller(end, last_block - offset(d + i) + 1); ++block_row) {
+        const std::int64_t column = (block_row + offset(d + i)) * b;
+        const std::int64_t column_count = smaller(b, this->columns - column);
+        for (std::int64_t c = 0; c < column_count; ++c)
+          for (std::int64_t row = larger(block_row * b, first);
+               row < smaller(block_row * b + b, first + count); ++row)
+            this->operands.add_unless_zero(
+                sums[row - first], conjugate_if<Conjugate>(value[c * this->stride + row]), column + c);
+      }
     }
   }
 
-  static KOKKOS_FORCEINLINE_FUNCTION std::int64_t smaller(std::int64_t p, std::int64_t q) {
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t offset(std::int64_t d) const {
+    return static_cast<std::int64_t>(this->offsets[d]);
+  }
+  template <class Integer>
+  static constexpr KOKKOS_FORCEINLINE_FUNCTION Integer smaller(Integer p, Integer q) {
     return p < q ? p : q;
   }
-  static KOKKOS_FORCEINLINE_FUNCTION std::int64_t larger(std::int64_t p, std::int64_t q) {
+  template <class Integer>
+  static constexpr KOKKOS_FORCEINLINE_FUNCTION Integer larger(Integer p, Integer q) {
     return p > q ? p : q;
   }
 };

@@ -18,7 +18,13 @@ struct EntryIsDistance {
   Ordinal base;
 
   KOKKOS_FORCEINLINE_FUNCTION Ordinal operator()(std::uint16_t distance) const {
-    return distance == short_padding ? Ordinal(-1) : static_cast<Ordinal>(base + distance);
+    return is_padding(distance) ? Ordinal(-1) : of_entry(distance);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal of_entry(std::uint16_t distance) const {
+    return static_cast<Ordinal>(base + distance);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_padding(std::uint16_t distance) const {
+    return distance == short_padding;
   }
 };
 
