@@ -17,45 +17,53 @@ struct ByteModel::Kernel {
   double wait = 137;  ///< per entry that the lane of the longest row multiplies: the latency of its loads, of
                       ///< which several are in flight
   double cache_bytes_per_second = 48e9;  ///< bytes of sectors that reach one multiprocessor
-  /// On a host the memory time is multiplied by this factor. It is more than 1 for blocks, and for formats
-  /// that store rows by columns, because their products keep fewer loads in flight (see docs/performance.md,
-  /// "Host factors of the byte model").
+  /// On a host the memory time is multiplied by this factor. It is more than 1 for formats whose products have
+  /// more instructions per byte than that of CRS (see docs/performance.md, "Host factors of the byte model").
   double host = 1;
+  /// If the last cache of a GPU holds the matrix and the vectors, the time but for the launch is multiplied by
+  /// this factor, because lanes then wait less for their loads.
+  double cached = 1;
+  double begin = 0;  ///< per product: to find rows and to join rows of two teams
 };
 
 /// The figures of all kernels, fitted to measurements (see docs/performance.md, "Figures of the byte model").
 struct ByteModel::Kernels {
   /// The product of Kokkos Kernels. The mean row length decides the lanes per row.
   static constexpr Kernel kokkos_kernels = {63, 3.5, 191, 20e9};
-  static constexpr Kernel crs_one_lane = {55, 6};
+  static constexpr Kernel crs_one_lane = {55, 6, 137, 48e9, 1, 0.7};
   /// Rows begin and end inside sectors. A sector is loaded whole even if a row needs only a part of it.
   static constexpr Kernel crs_lanes = {65, 7.1, 116, 24e9};
   /// Chunks of equally many entries: one step multiplies and adds 32 of them.
-  static constexpr Kernel crs_balanced = {21.1, 16.7, 0, 41.5e9};
-  static constexpr Kernel coo = {6.6, 27.6, 0, 41.7e9};
-  static constexpr Kernel ell = {42, 9, 137, 48e9, 1.5};
+  static constexpr Kernel crs_balanced = {21.1, 15.75, 0, 41.5e9, 1, 1, 4500};
+  static constexpr Kernel coo = {6.6, 26.65, 0, 41.7e9, 1, 1, 4500};
+  static constexpr Kernel ell = {42, 9, 137, 48e9, 1.15, 0.75};
   static constexpr Kernel ell_lanes = {66, 8.1, 163, 48e9, 1.5};
   /// Reads no row lengths.
-  static constexpr Kernel ellpack = {48, 3, 137, 54e9, 1.5};
-  static constexpr Kernel sell = {57, 6.5, 137, 48e9, 1.5};
+  static constexpr Kernel ellpack = {48, 3, 137, 54e9, 1.1, 0.85};
+  static constexpr Kernel sell = {57, 6.5, 137, 48e9, 1.1, 0.85};
   /// Reads the permutation and stores each sum in its matrix row.
-  static constexpr Kernel sell_sorted = {63, 6.5, 137, 48e9, 1.5};
+  static constexpr Kernel sell_sorted = {63, 6.5, 137, 48e9, 1.2, 0.85};
   static constexpr Kernel sell_lanes = {80, 8.1, 163, 48e9, 1.5};
-  static constexpr Kernel jds = {30, 4, 250, 48e9, 1.5};
+  static constexpr Kernel jds = {30, 4, 250, 48e9, 1.2, 0.9};
   /// SELL with one row length per slice (JDS-ELL), whose kernel also reads the offsets of the slices.
-  static constexpr Kernel jds_ell = {71, 5.3, 230, 48e9, 1.5};
+  static constexpr Kernel jds_ell = {71, 5.3, 230, 48e9, 1.5, 0.85};
   /// The loads of all diagonals are independent, so that a step takes few instructions.
   static constexpr Kernel diagonals = {32, 0.6, 100};
-  static constexpr Kernel blocks = {35, 6.2, 302, 29e9, 1.5};
+  static constexpr Kernel blocks = {35, 6.2, 302, 29e9, 1.25, 0.75};
+  /// Blocks of less than four rows, which fill the vector registers of a host badly.
+  static constexpr Kernel small_blocks = {35, 6.2, 302, 29e9, 1.7, 0.75};
   /// The product of Kokkos Kernels 4.2 and newer. `step` is per cache line that the lanes of a warp touch,
   /// and `wait` is per block.
-  static constexpr Kernel bsr = {14, 0.354, 553, 42e9, 1.5};
+  static constexpr Kernel bsr = {14, 0.354, 553, 42e9, 1.5, 0.6};
 };
 
 namespace {
 
 /// Seconds of the launch and the end of a kernel.
 constexpr double launch_seconds = 2.5e-6;
+/// If the matrix and the vectors take at most this part of the last cache, the product before has left them there
+/// (see docs/performance.md, "Matrices that fit the cache").
+constexpr double part_of_cache = 0.65;
 /// Seconds of the searches of a balanced CRS product whose chunks reach over very many rows. A search is a
 /// sequence of dependent loads (see docs/performance.md, "Balanced CRS with many rows without entries").
 constexpr double search_seconds = 40e-6;
@@ -174,6 +182,7 @@ struct ByteModel::Work {
   double steps = 0;               ///< of all warps
   double longest_wait = 0;        ///< entries that one lane multiplies one after the other
   bool longest_is_first = false;  ///< whether the longest rows are multiplied first
+  double storage_bytes = 0;       ///< of A, and of what other kernels of the same product multiply
 };
 
 /// The ELL part of a hybrid format, and the excess entries.
@@ -216,18 +225,19 @@ ByteModel::Work ByteModel::row_work(double bytes, double steps, int log2_lanes) 
 
 double ByteModel::seconds(const Kernel& kernel, const Work& work, bool with_vectors) const {
   double bytes = work.bytes;
-  if (with_vectors) {
-    // All of x is read once. If the last cache does not hold x, every 2^20 entries read their sectors again.
-    const double x_once = static_cast<double>(m_statistics.columns) * m_vector;
-    bytes += std::max(x_once, 32 * m_statistics.far_sectors_per_entry * m_nnz) + m_rows * m_vector;
-  }
+  const double x_bytes = static_cast<double>(m_statistics.columns) * m_vector;
+  const double y_bytes = m_rows * m_vector;
+  // All of x is read once. If the last cache does not hold x, every 2^20 entries read their sectors again.
+  if (with_vectors) bytes += std::max(x_bytes, 32 * m_statistics.far_sectors_per_entry * m_nnz) + y_bytes;
   const double memory = bytes / m_speed.read_bandwidth;
   if (m_speed.gpu.multiprocessors == 0) return memory * kernel.host;
   const double all = m_speed.gpu.multiprocessors;
   const double busy = longest_of(memory, work.cache_bytes / (kernel.cache_bytes_per_second * all),
                                  1e-9 * (kernel.warp * work.warps + kernel.step * work.steps) / all);
   const double wait = 1e-9 * kernel.wait * work.longest_wait;
-  return (work.longest_is_first ? std::hypot(busy, wait) : busy + wait) + launch_seconds;
+  const double both = work.longest_is_first ? std::hypot(busy, wait) : busy + wait;
+  const bool is_cached = work.storage_bytes + x_bytes + y_bytes <= part_of_cache * m_speed.gpu.cache_bytes;
+  return both * (is_cached ? kernel.cached : 1) + 1e-9 * kernel.begin + launch_seconds;
 }
 
 /// Seconds of a conversion that reads the CRS matrix `reads` times and writes the result. Writing reaches a
@@ -238,8 +248,9 @@ double ByteModel::conversion_seconds(double reads, double storage_bytes) const {
 
 /// conversion_reads is the number of times that the conversion reads the CRS matrix; 0 if nothing is
 /// converted.
-Prediction ByteModel::predict_kernel(const Kernel& kernel, const Work& work, double storage_bytes,
+Prediction ByteModel::predict_kernel(const Kernel& kernel, Work work, double storage_bytes,
                                      double conversion_reads) const {
+  work.storage_bytes = storage_bytes;
   return {storage_bytes, m_nnz == 0 ? 0 : seconds(kernel, work),
           conversion_reads == 0 ? 0 : conversion_seconds(conversion_reads, storage_bytes)};
 }
@@ -410,6 +421,7 @@ Prediction ByteModel::predict(const HybOptions& options) const {
   coo.cache_bytes = coo.bytes + x_sector_bytes() * part.excess / m_nnz;
   coo.warps = part.excess_rows / warp_size;
   coo.steps = part.excess / warp_size;
+  coo.storage_bytes = result.storage_bytes;
   // A separate launch adds up the cut rows.
   if (m_speed.gpu.multiprocessors > 0) result.seconds += launch_seconds;
   result.seconds += seconds(Kernels::coo, coo, false);
@@ -437,6 +449,7 @@ Prediction ByteModel::predict(const HecOptions& options) const {
   // The longest of 32 rows has a few times the mean number of excess entries.
   rest.steps = rest.warps * (part.width + 3 * mean_excess);
   rest.longest_wait = std::min(m_longest_row - part.width, static_cast<double>(options.long_row));
+  rest.storage_bytes = result.storage_bytes;
   result.seconds += seconds(Kernels::crs_one_lane, rest, false);
   return result;
 }
@@ -451,6 +464,8 @@ Prediction ByteModel::predict(const CdsOptions& options) const {
   Work work = row_work(diagonals * m_rows * m_scalar, diagonals * (m_rows / warp_size));
   work.cache_bytes = work.bytes;
   work.longest_wait = diagonals;
+  // A lane multiplies two rows or more of narrow values.
+  if (m_scalar < 8) work.warps /= 2;
   Prediction result = predict_kernel(Kernels::diagonals, work, work.bytes, 2);
   // Not fitted: prefers the default layout, see docs/performance.md, "CDS: block components".
   if (options.layout == CdsLayout::components) result.seconds *= m_speed.gpu.multiprocessors > 0 ? 1.03 : 2.5;
@@ -513,7 +528,8 @@ Prediction ByteModel::predict(const BellOptions& options) const {
                        m_rows / warp_size * width * b);
   work.cache_bytes = work.bytes + x_sector_bytes() / b;
   work.longest_wait = width;
-  return predict_kernel(Kernels::blocks, work, work.bytes, 12);
+  const Kernel& kernel = options.block_size < 4 ? Kernels::small_blocks : Kernels::blocks;
+  return predict_kernel(kernel, work, work.bytes, 12);
 }
 
 /// The product of Kokkos Kernels, one lane per row. A lane loads the values of its blocks one after the

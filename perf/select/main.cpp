@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <Filigree.hpp>
+#include <functional>
 #include <iomanip>
 #include <iostream>
 #include <limits>
@@ -65,6 +66,22 @@ std::vector<NamedMatrix<Crs>> matrices(const Options& options) {
         "there is nothing to measure: name a Matrix Market file (.mtx or .mtx.gz) or a folder of them, or "
         "add --generated.");
   return result;
+}
+
+/// Median seconds of a product between other products of the same matrix, as in a solver: the caches hold what
+/// the product before has left there. Ten products are timed together, because the launch of one takes about
+/// as long as a small product.
+double median_warm_seconds(const Execution& exec, const std::function<void()>& product, int runs) {
+  constexpr int together = 10;
+  Timer<Execution> timer(exec);
+  const auto several = [&]() {
+    for (int i = 0; i < together; ++i)
+      product();
+  };
+  std::vector<double> times;
+  for (int i = 0; i < runs; ++i)
+    times.push_back(timer.seconds_after(product, several) / together);
+  return median(times);
 }
 
 /// The results of all matrices.
@@ -215,8 +232,9 @@ void measure_all(Session& session, const Options& options) {
 }  // namespace FiligreePerf
 
 int main(int argc, char** argv) {
-  CLI::App app("Times all formats, and compares the best one with the one that optimize() picks.",
-               "filigree_select");
+  CLI::App app(
+      "Times all formats, and compares the best one with the one that optimize() picks. Caches are cold.",
+      "filigree_select");
   FiligreePerf::Options options;
   app.add_option("PATH", options.paths, "Matrix Market files (.mtx or .mtx.gz), or folders of them")
       ->check(CLI::ExistingPath);
@@ -229,8 +247,9 @@ int main(int argc, char** argv) {
   app.add_option("--scalar", options.scalar, "type of the values")
       ->check(CLI::IsMember({"double", "float"}))
       ->capture_default_str();
-  app.add_flag("--warm", options.warm,
-               "does not evict the matrix from the caches before a product; --generated adds small grids");
+  app.add_flag(
+      "--warm", options.warm,
+      "keeps the matrix in the caches, as between products of a solver; --generated adds small grids");
   app.add_flag("--all", options.all,
                "prints predicted and measured milliseconds and the size of every format");
   const std::string columns =

@@ -8,7 +8,8 @@
 namespace FiligreePerf {
 
 /// Bytes per second that an execution space reads from memory. The programs divide the bandwidth of a product
-/// by it. It is the median over reads of 1 GiB on a GPU and of 512 MiB on a host, each timed like a product.
+/// by it. It is the median over reads of 1 GiB on a GPU, each timed like a product. On a host it is the best of
+/// three such medians, each of another kernel that reads 512 MiB.
 /// The byte model uses another figure (see docs/performance.md, "Bandwidth for the byte model").
 template <class ExecutionSpace>
 double read_bandwidth(const ExecutionSpace& exec) {

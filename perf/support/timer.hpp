@@ -166,19 +166,6 @@ double median_cold_seconds(const ExecutionSpace& exec, const CacheFlush<Executio
   return median(times);
 }
 
-/// Median seconds of `runs` runs of the work one after the other, after two runs that do not count. As in a
-/// solver, the caches hold what the run before has left there.
-template <class ExecutionSpace, class Work>
-double median_warm_seconds(const ExecutionSpace& exec, const Work& work, int runs = 30) {
-  Timer<ExecutionSpace> timer(exec);
-  std::vector<double> times;
-  for (int i = 0; i < runs + 2; ++i) {
-    const double seconds = timer.seconds_after(work, work);
-    if (i >= 2) times.push_back(seconds);
-  }
-  return median(times);
-}
-
 /// Median seconds of two kinds of work over 20 runs, after two runs that do not count. The two take turns, so
 /// that other load on the machine slows both down equally.
 template <class ExecutionSpace, class First, class Second>

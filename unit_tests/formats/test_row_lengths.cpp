@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Products of matrices with rows of many lengths, and with more rows than one tile of a host thread has.
+// Products of matrices with rows of many lengths.
 #include <algorithm>
 
 #include "../support/formats.hpp"

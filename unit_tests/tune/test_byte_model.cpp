@@ -88,6 +88,25 @@ TEST(ByteModel, ChargesLongRowsThatOneLaneMultiplies) {
   EXPECT_LT(balanced, warp);
 }
 
+/// Lanes wait less for loads from the last cache. Balanced CRS gains nothing, and its teams need a few
+/// microseconds besides their entries, so that it loses to SELL on small matrices with equal rows.
+TEST(ByteModel, KnowsMatricesThatFitTheCache) {
+  const auto crs = grid(24, 2);
+  const ByteModel cached = model_of(crs, h200());
+  DeviceSpeed without_cache = h200();
+  without_cache.gpu.cache_bytes = 0;
+  const ByteModel from_memory = model_of(crs, without_cache);
+  const Filigree::SellOptions sell;
+  const Filigree::WrappedCrsOptions balanced;
+  EXPECT_LT(cached.predict(sell).seconds, 0.95 * from_memory.predict(sell).seconds);
+  EXPECT_EQ(cached.predict(balanced).seconds, from_memory.predict(balanced).seconds);
+  EXPECT_LT(cached.predict(sell).seconds, cached.predict(balanced).seconds);
+  // The matrix alone would fill this cache.
+  DeviceSpeed small_cache = h200();
+  small_cache.gpu.cache_bytes = cached.predict(sell).storage_bytes;
+  EXPECT_EQ(model_of(crs, small_cache).predict(sell).seconds, from_memory.predict(sell).seconds);
+}
+
 /// Teams of balanced CRS scale y in rows without entries while they look for their rows. If almost all rows
 /// are empty, they search for their rows, and COO, which stores the row of each entry, is faster.
 TEST(ByteModel, PrefersCooToBalancedCrsIfAlmostAllRowsAreEmpty) {

@@ -57,7 +57,7 @@ struct RowLayout {
   static constexpr bool has_tiles = true;
   static constexpr bool has_excess = false;
   static constexpr int fill_batch = 4;
-  static constexpr int rows_per_host_team = 4096;
+  static constexpr int rows_per_host_team = host_rows;
 
   KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t, std::int64_t most) const { return most; }

@@ -30,6 +30,12 @@ auto row_range(const ExecutionSpace& exec, std::int64_t rows) {
   return Kokkos::RangePolicy<ExecutionSpace, Tag, Kokkos::IndexType<std::int64_t>>(exec, 0, rows);
 }
 
+/// The most rows of a team on a host. Large teams make the streams of memory long in formats that store the
+/// values by columns (see docs/performance.md, "CDS: streams on a host"). In other formats smaller teams spread
+/// rows of different lengths better over the threads.
+constexpr int host_rows = 4096;
+constexpr int host_rows_of_long_streams = 16384;
+
 /// The launch of a kernel whose teams process chunks of consecutive rows.
 ///
 /// On a GPU the type alone fixes the team size, so that no launch queries the device. The default is 256
@@ -37,7 +43,7 @@ auto row_range(const ExecutionSpace& exec, std::int64_t rows) {
 /// keeps its part of the multiprocessor until its slowest lane ends, so larger teams leave more lanes idle.
 /// TeamsPerSm is the number of teams that a multiprocessor must be able to run at once. It limits the
 /// registers per lane. On a host a team has at most HostRows rows.
-template <class ExecutionSpace, int MostLanes = 256, int TeamsPerSm = 1, int HostRows = 4096>
+template <class ExecutionSpace, int MostLanes = 256, int TeamsPerSm = 1, int HostRows = host_rows>
 struct RowLaunch {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   static constexpr int team_size = gpu ? MostLanes : 1;
@@ -89,8 +95,9 @@ struct RowLaunch {
     return static_cast<int>((rows + rows_of_team - 1) / rows_of_team);
   }
 
-  /// Rows of a tile, whose sums a host thread keeps at once: 8 bytes of sums per row of a team, which fit its
-  /// caches. Smaller tiles would cut a long stream of memory into many short ones.
+  /// Rows of a tile, whose sums a host thread keeps on its stack at once. They take at most 8 * rows_per_team
+  /// bytes, 32 or 128 KB, which fit its caches. Smaller tiles would cut a long stream of memory into many short
+  /// ones.
   template <class Sums>
   static constexpr int tile = sizeof(Sums) <= 8 ? rows_per_team
                                                 : static_cast<int>(8 * rows_per_team / sizeof(Sums));

@@ -35,7 +35,7 @@ constexpr std::int64_t host_tile_rows_ahead = 96;
 /// of the T lanes of a row are neighbours. UnitStep is whether T is 1. Lengths is whether the row lengths are
 /// known; if not, a row ends with its first padding, which has column -1.
 ///
-/// With one lane per row and one column of x, the loop takes chunks of 32 rows and goes through them column
+/// With one lane per row and one column of x, the loop takes groups of 32 rows and goes through them column
 /// by column, so that it reads a slice of 32 rows as one stream of memory. Otherwise it takes a band of
 /// columns and goes through it row by row. docs/performance.md, "Columns and rows of a tile on hosts", compares
 /// both.
@@ -55,40 +55,40 @@ struct HostTile {
   template <bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add(const Operands& operands, typename Operands::sums_type* sums) const {
     if constexpr (UnitStep && Operands::most_columns == 1)
-      add_chunks<Conjugate>(operands, sums);
+      add_groups<Conjugate>(operands, sums);
     else
       add_bands<8, Conjugate>(operands, sums, 0);
   }
 
  private:
-  /// Rows of a chunk, whose sums stay in registers.
-  static constexpr int chunk_rows = 32;
+  /// Rows of a group, whose sums stay in registers.
+  static constexpr int group_rows = 32;
   /// In a tile of more rows each column is a stream of memory of its own.
   static constexpr std::int64_t most_rows_of_one_stream = 64;
 
   template <bool Conjugate, class Operands>
-  KOKKOS_FORCEINLINE_FUNCTION void add_chunks(const Operands& operands,
+  KOKKOS_FORCEINLINE_FUNCTION void add_groups(const Operands& operands,
                                               typename Operands::sums_type* sums) const {
     // Four columns of values and four of entries are as many streams as a core reads at full speed.
     const std::int64_t band = row_count <= most_rows_of_one_stream ? width : 4;
     for (std::int64_t k = 0; k < width; k += band) {
       const std::int64_t end = k + band < width ? k + band : width;
       std::int64_t i = 0;
-      for (; i + chunk_rows <= row_count; i += chunk_rows) {
+      for (; i + group_rows <= row_count; i += group_rows) {
         const std::int64_t whole_end = end_of_whole_columns(i, k, end);
         add_whole_columns<Conjugate>(operands, sums + i, i, k, whole_end);
-        add_columns<Conjugate>(operands, sums + i, i, chunk_rows, whole_end, end);
+        add_columns<Conjugate>(operands, sums + i, i, group_rows, whole_end, end);
       }
       add_columns<Conjugate>(operands, sums + i, i, row_count - i, k, end);
     }
   }
 
-  /// The first of the columns k to end in which a row of the chunk that begins with row i has no entry.
+  /// The first of the columns k to end in which a row of the group that begins with row i has no entry.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t end_of_whole_columns(std::int64_t i, std::int64_t k,
                                                                 std::int64_t end) const {
     if constexpr (Lengths) {
       Entry shortest = lengths[i];
-      for (int r = 1; r < chunk_rows; ++r)
+      for (int r = 1; r < group_rows; ++r)
         shortest = lengths[i + r] < shortest ? lengths[i + r] : shortest;
       const std::int64_t length = static_cast<std::int64_t>(shortest);
       return length < k ? k : length < end ? length : end;
@@ -99,33 +99,33 @@ struct HostTile {
       return k;
     }
   }
-  /// Whether all rows of the chunk that begins with row i have an entry k.
+  /// Whether all rows of the group that begins with row i have an entry k.
   KOKKOS_FORCEINLINE_FUNCTION bool is_whole(std::int64_t i, std::int64_t k) const {
     const Entry* const entry = entries + k * stride + i;
     int padding = 0;
-    for (int r = 0; r < chunk_rows; ++r)
+    for (int r = 0; r < group_rows; ++r)
       padding += column.is_padding(entry[r]) ? 1 : 0;
     return padding == 0;
   }
 
-  /// Adds entries k to end - 1 of the chunk that begins with row i. All its rows have them.
+  /// Adds entries k to end - 1 of the group that begins with row i. All its rows have them.
   template <bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add_whole_columns(const Operands& operands,
                                                      typename Operands::sums_type* sums, std::int64_t i,
                                                      std::int64_t k, std::int64_t end) const {
     if (k >= end) return;
-    typename Operands::sums_type sums_of_chunk[chunk_rows];
-    for (int r = 0; r < chunk_rows; ++r)
-      sums_of_chunk[r][0] = sums[r][0];
+    typename Operands::sums_type sums_of_group[group_rows];
+    for (int r = 0; r < group_rows; ++r)
+      sums_of_group[r][0] = sums[r][0];
     const Scalar* value = values + k * stride + i;
     const Entry* entry = entries + k * stride + i;
     for (; k < end; ++k, value += stride, entry += stride) {
       FILIGREE_UNROLL(32)
-      for (int r = 0; r < chunk_rows; ++r)
-        operands.add(sums_of_chunk[r], conjugate_if<Conjugate>(value[r]), column.of_entry(entry[r]));
+      for (int r = 0; r < group_rows; ++r)
+        operands.add(sums_of_group[r], conjugate_if<Conjugate>(value[r]), column.of_entry(entry[r]));
     }
-    for (int r = 0; r < chunk_rows; ++r)
-      sums[r][0] = sums_of_chunk[r][0];
+    for (int r = 0; r < group_rows; ++r)
+      sums[r][0] = sums_of_group[r][0];
   }
 
   /// Adds entries k to end - 1 of the rows i to i + count - 1, of which some may have fewer entries.
@@ -156,9 +156,24 @@ struct HostTile {
           sums[r][0] += (exists ? a : decltype(a)(0)) * (exists ? factor : decltype(factor)(0));
           longer_rows += exists ? 1 : 0;
         }
-        if (longer_rows == 0) return;
+        if (longer_rows * 4 < count) {
+          // Few rows are left. Their entries are added row by row, so that the padding of the others costs nothing.
+          if (longer_rows > 0) add_rows<Conjugate>(operands, sums, i, count, k + 1, end);
+          return;
+        }
       }
     }
+  }
+
+  /// Adds entries k to end - 1 of the rows i to i + count - 1, row by row. Each row ends with its first padding.
+  template <bool Conjugate, class Operands>
+  KOKKOS_FORCEINLINE_FUNCTION void add_rows(const Operands& operands, typename Operands::sums_type* sums,
+                                            std::int64_t i, std::int64_t count, std::int64_t k,
+                                            std::int64_t end) const {
+    for (std::int64_t r = 0; r < count; ++r)
+      for (std::int64_t at = k * stride + i + r, e = k; e < end && !column.is_padding(entries[at]);
+           ++e, at += stride)
+        operands.add(sums[r], conjugate_if<Conjugate>(values[at]), column.of_entry(entries[at]));
   }
 
   /// Rows that are added and prefetched together: 16 column indices of 32 bits are one cache line.
@@ -189,14 +204,14 @@ struct HostTile {
             sums_of_row[c] = sums[i][c];
           // Two loops, because a branch per entry is predicted better than a loop that ends after `count`.
           if (is_whole) {
-            FILIGREE_UNROLL(16)
+            FILIGREE_UNROLL(8)
             for (int e = 0; e < Band; ++e) {
               operands.add(sums_of_row, conjugate_if<Conjugate>(*value), column(*entry));
               value += step_to(k + e + 1);
               entry += step_to(k + e + 1);
             }
           } else {
-            FILIGREE_UNROLL(16)
+            FILIGREE_UNROLL(8)
             for (int e = 0; e < Band; ++e) {
               if (e >= count) break;
               const auto column_of_entry = column(*entry);

@@ -286,7 +286,7 @@ constexpr int lanes_per_multiprocessor() {
 }
 
 /// The launch of a product with teams of `Lanes` lanes on a GPU and of at most HostRows rows on a host.
-template <class ExecutionSpace, class Operands, int Lanes = 256, int HostRows = 4096>
+template <class ExecutionSpace, class Operands, int Lanes = 256, int HostRows = host_rows>
 using ProductLaunch =
     RowLaunch<ExecutionSpace, Lanes, lanes_per_multiprocessor<Operands>() / Lanes, HostRows>;
 

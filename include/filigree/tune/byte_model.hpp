@@ -98,7 +98,7 @@ class ByteModel {
 
   double seconds(const Kernel& kernel, const Work& work, bool with_vectors = true) const;
   double conversion_seconds(double reads, double storage_bytes) const;
-  Prediction predict_kernel(const Kernel& kernel, const Work& work, double storage_bytes,
+  Prediction predict_kernel(const Kernel& kernel, Work work, double storage_bytes,
                             double conversion_reads) const;
   Prediction predict_chunks(const Kernel& kernel, double matrix_bytes, double conversion_reads,
                             double listed_rows) const;

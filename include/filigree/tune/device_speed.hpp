@@ -100,7 +100,7 @@ double host_bandwidth(const ExecutionSpace& exec, const View& in, const View& ou
 
 /// Bytes per second that an execution space reads from memory.
 ///
-/// It reads an array of `bytes` bytes. On a GPU it also writes a sixteenth as many bytes, and both count. On a
+/// It reads an array of about `bytes` bytes. On a GPU it also writes a sixteenth as many bytes, and both count. On a
 /// host it takes the best of three kernels, in which a thread reads 1, 3 or 7 streams at a time, because the
 /// prefetchers of processors differ. The array should be several times as large as the last cache. It is
 /// allocated for the measurement, and halved until it fits into the memory. read() queues a kernel on exec.
@@ -141,7 +141,7 @@ double measure_read_bandwidth(const ExecutionSpace& exec, std::int64_t bytes, co
 
 /// Measures the read bandwidth for the byte model, for callers who want it as DeviceSpeed::read_bandwidth. It
 /// reads 512 MiB on a GPU and 256 MiB on a host, and takes the best of four runs of four reads each. That
-/// takes some milliseconds on a GPU and about half a second on a host (see docs/performance.md, "Bandwidth for the
+/// takes some milliseconds on a GPU and about a second on a host (see docs/performance.md, "Bandwidth for the
 /// byte model"). It allocates 0.6 GB on a GPU and 0.3 GB on a host. Fences exec.
 template <class ExecutionSpace>
 double measure_read_bandwidth(const ExecutionSpace& exec) {

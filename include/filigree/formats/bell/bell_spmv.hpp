@@ -14,7 +14,7 @@ namespace Filigree::Impl {
 /// BlockSize is 0 in these modes, which read b at run time.
 template <class ExecutionSpace, class Bell, class Operands, int BlockSize, bool Conjugate>
 struct BellSpmv {
-  using launch = ProductLaunch<ExecutionSpace, Operands, 256, 16384>;
+  using launch = ProductLaunch<ExecutionSpace, Operands, 256, host_rows_of_long_streams>;
   using scalar_type = typename Bell::value_type;
   using ordinal_type = typename Bell::ordinal_type;
   using sums_type = typename Operands::sums_type;
@@ -64,12 +64,6 @@ struct BellSpmv {
     of_lane.store(sums, row);
   }
 
-  /// Blocks of a block row that a host adds together, so that a core reads about eight streams of values at a
-  /// time (see docs/performance.md, "CDS: streams on a host").
-  static constexpr std::int64_t most_together = BlockSize > 0 && BlockSize < 8
-                                                    ? (8 + BlockSize / 2) / BlockSize
-                                                    : 1;
-
   /// Modes N and C on a host: the rows first to first + count - 1, with additions in the order of
   /// row_product(). The values of block k of all rows are b streams of memory, and the sums stay in the
   /// caches of the core.
@@ -79,8 +73,9 @@ struct BellSpmv {
     const Operands strided = operands.template with_stride<UnitStride>();
     HostSums<launch, sums_type> memory(count);
     sums_type* const sums = memory.sums();
-    for (std::int64_t k = 0; k < block_width; k += most_together) {
-      const std::int64_t end = k + most_together < block_width ? k + most_together : block_width;
+    constexpr std::int64_t together = host_blocks_together(BlockSize);
+    for (std::int64_t k = 0; k < block_width; k += together) {
+      const std::int64_t end = k + together < block_width ? k + together : block_width;
       for (std::int64_t block_row = first / b; block_row * b < first + count; ++block_row) {
         const std::int64_t row = block_row * b;
         if (row >= first && row + b <= first + count) {
@@ -88,13 +83,13 @@ struct BellSpmv {
           sums_type block_sums[b];
           copy_sums(block_sums, sums + (row - first));
           for (std::int64_t one = k; one < end; ++one)
-            add_block(strided, block_sums, block_row, one, 0, b);
+            add_block(strided, block_sums, 0, block_row, one, 0, b);
           copy_sums(sums + (row - first), block_sums);
         } else {
           const std::int64_t from = row < first ? first - row : 0;
           const std::int64_t to = first + count - row < b ? first + count - row : b;
           for (std::int64_t one = k; one < end; ++one)
-            add_block(strided, sums + (row - first), block_row, one, from, to);
+            add_block(strided, sums, row - first, block_row, one, from, to);
         }
       }
     }
@@ -110,10 +105,12 @@ struct BellSpmv {
         to[r][c] = from[r][c];
   }
 
-  /// Adds rows from to to - 1 of block k of a block row to the sums of the block row.
-  KOKKOS_FORCEINLINE_FUNCTION void add_block(const Operands& strided, sums_type* const block_sums,
-                                             const std::int64_t block_row, const std::int64_t k,
-                                             const std::int64_t from, const std::int64_t to) const {
+  /// Adds rows `from` to `to` - 1 of block k of a block row. The sum of row r of the block is
+  /// sums[first_sum + r].
+  KOKKOS_FORCEINLINE_FUNCTION void add_block(const Operands& strided, sums_type* const sums,
+                                             const std::int64_t first_sum, const std::int64_t block_row,
+                                             const std::int64_t k, const std::int64_t from,
+                                             const std::int64_t to) const {
     constexpr std::int64_t b = BlockSize;
     const ordinal_type block = block_entries[k * block_rows + block_row];
     if (block < 0) return;
@@ -125,11 +122,13 @@ struct BellSpmv {
       for (std::int64_t c = 0; c < b; ++c)
         FILIGREE_UNROLL(8)
       for (std::int64_t r = 0; r < b; ++r)
-        strided.add_unless_zero(block_sums[r], conjugate_if<Conjugate>(value[c * rows + r]), column + c);
+        strided.add_unless_zero(sums[first_sum + r], conjugate_if<Conjugate>(value[c * rows + r]),
+                                column + c);
     } else {
       for (std::int64_t c = 0; c < b && c < columns - column; ++c)
         for (std::int64_t r = from; r < to; ++r)
-          strided.add_unless_zero(block_sums[r], conjugate_if<Conjugate>(value[c * rows + r]), column + c);
+          strided.add_unless_zero(sums[first_sum + r], conjugate_if<Conjugate>(value[c * rows + r]),
+                                  column + c);
     }
   }
 

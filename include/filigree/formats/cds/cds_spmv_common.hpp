@@ -35,9 +35,9 @@ auto value_pointer_of(const Cds& cds) {
 template <class ExecutionSpace, class Cds, class Operands, int BlockSize>
 struct CdsProduct {
   /// A lane needs longer for a large block size that is read at run time. Small teams then let the last team
-  /// end earlier (see docs/performance.md, "CDS: lanes per team"). On a host large tiles make the streams of
-  /// values long (see docs/performance.md, "CDS: streams on a host").
-  using launch = ProductLaunch<ExecutionSpace, Operands, BlockSize == 0 ? 128 : 256, 16384>;
+  /// end earlier (see docs/performance.md, "CDS: lanes per team").
+  using launch =
+      ProductLaunch<ExecutionSpace, Operands, BlockSize == 0 ? 128 : 256, host_rows_of_long_streams>;
   using scalar_type = typename Cds::value_type;
   using ordinal_type = typename Cds::ordinal_type;
   using sums_type = typename Operands::sums_type;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "filigree/core/block_size.hpp"
 #include "filigree/formats/cds/cds_spmv_common.hpp"
 
 namespace Filigree::Impl {
@@ -21,9 +22,7 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
 
   /// The most diagonals that are added together. For several columns of x it is 1, because their tiles are
   /// small, and more loops would take longer to compile.
-  static constexpr int most_together = BlockSize == 0 || BlockSize > 5 || Operands::most_columns > 1
-                                           ? 1
-                                           : (8 + BlockSize / 2) / (BlockSize > 0 ? BlockSize : 1);
+  static constexpr int most_together = Operands::most_columns > 1 ? 1 : host_blocks_together(BlockSize);
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
     launch::template for_each_tile<sums_type>(
@@ -37,7 +36,7 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     sums_type* const sums = memory.sums();
     if (this->operands.x.row_stride() == 1)
       add_diagonals<true, most_together>(sums, first, count);
-    else
+    else  // rare, so that it is not worth the compile time of more loops
       add_diagonals<false, 1>(sums, first, count);
     for (std::int64_t row = 0; row < count; ++row)
       this->operands.store(sums[row], first + row);
@@ -47,20 +46,29 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   template <bool UnitStride, int Most>
   KOKKOS_FORCEINLINE_FUNCTION void add_diagonals(sums_type* const sums, const std::int64_t first,
                                                  const std::int64_t count) const {
-    std::int64_t passes = (this->diagonals + Most - 1) / Most;
-    for (std::int64_t d = 0; d < this->diagonals; --passes) {
-      // The passes have equally many diagonals, up to one.
-      const std::int64_t together = (this->diagonals - d + passes - 1) / passes;
+    const std::int64_t b = this->block_size();
+    // The diagonals d to end - 1 have a block in the tile. The offsets ascend.
+    std::int64_t d = 0;
+    std::int64_t end = this->diagonals;
+    while (d < end && offset(d) < -((first + count - 1) / b))
+      ++d;
+    while (d < end && offset(end - 1) > (this->columns - 1) / b - first / b)
+      --end;
+    // The numbers of diagonals of two passes differ by at most one.
+    std::int64_t passes = (end - d + Most - 1) / Most;
+    for (; d < end; --passes) {
+      const std::int64_t together = (end - d + passes - 1) / passes;
       add_together<UnitStride, Most>(sums, first, count, d, together);
       d += together;
     }
   }
 
-  /// Adds the diagonals d to d + together - 1, where `together` is at most Most.
+  /// Adds the diagonals d to d + together - 1, where `together` is at most Most. It calls itself until the
+  /// compiler knows their number.
   template <bool UnitStride, int Most>
-  KOKKOS_FORCEINLINE_FUNCTION void add_together(sums_type* const sums, const std::int64_t first,
-                                                const std::int64_t count, const std::int64_t d,
-                                                const std::int64_t together) const {
+  KOKKOS_INLINE_FUNCTION void add_together(sums_type* const sums, const std::int64_t first,
+                                           const std::int64_t count, const std::int64_t d,
+                                           const std::int64_t together) const {
     if constexpr (Most > 1)
       if (together < Most) {
         add_together<UnitStride, Most - 1>(sums, first, count, d, together);
@@ -77,9 +85,17 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
       whole_begin = larger(whole_begin, -offset(d + i));
       whole_end = smaller(whole_end, this->columns / b - offset(d + i));
     }
+    if constexpr (Most > 1)
+      if (whole_begin >= whole_end) {
+        // No block row of the tile has a whole block on each of these diagonals.
+        for (int i = 0; i < Most; ++i)
+          add_together<UnitStride, 1>(sums, first, count, d + i, 1);
+        return;
+      }
     if (whole_begin >= whole_end) whole_begin = whole_end = end;
     add_parts_of_blocks<Most>(sums, first, count, d, begin, whole_begin);
-    if (whole_begin < whole_end) add_whole_blocks<UnitStride, Most>(sums, first, d, whole_begin, whole_end);
+    if constexpr (BlockSize > 0)
+      if (whole_begin < whole_end) add_whole_blocks<UnitStride, Most>(sums, first, d, whole_begin, whole_end);
     add_parts_of_blocks<Most>(sums, first, count, d, whole_end, end);
   }
 
@@ -91,7 +107,7 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
                                                     const std::int64_t d, const std::int64_t begin,
                                                     const std::int64_t end) const {
     using accumulator_type = typename Operands::accumulator_type;
-    constexpr int b = BlockSize > 0 ? BlockSize : 1;
+    constexpr int b = BlockSize;
     const std::int64_t x_stride = UnitStride ? 1 : this->operands.x.row_stride();
     const std::int64_t stride = this->stride;
     const value_pointer values = this->values + (d * b * stride + begin * b);
@@ -157,12 +173,10 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t offset(std::int64_t d) const {
     return static_cast<std::int64_t>(this->offsets[d]);
   }
-  template <class Integer>
-  static constexpr KOKKOS_FORCEINLINE_FUNCTION Integer smaller(Integer p, Integer q) {
+  static KOKKOS_FORCEINLINE_FUNCTION std::int64_t smaller(std::int64_t p, std::int64_t q) {
     return p < q ? p : q;
   }
-  template <class Integer>
-  static constexpr KOKKOS_FORCEINLINE_FUNCTION Integer larger(Integer p, Integer q) {
+  static KOKKOS_FORCEINLINE_FUNCTION std::int64_t larger(std::int64_t p, std::int64_t q) {
     return p > q ? p : q;
   }
 };

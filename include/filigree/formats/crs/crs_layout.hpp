@@ -16,7 +16,7 @@ struct CrsLayout {
   static constexpr bool padded = false;
   static constexpr bool has_lanes = true;
   static constexpr bool has_tiles = false;
-  static constexpr int rows_per_host_team = 4096;
+  static constexpr int rows_per_host_team = host_rows;
   static constexpr bool has_excess = false;
 
   const Scalar* values;

@@ -28,8 +28,8 @@ struct JaggedEntries {
 };
 
 /// A tile of neighbouring stored rows of JDS, and the loop in which a host thread multiplies it: four jagged
-/// diagonals of all rows, then the next four. Row by row, as in HostTile, is slower (see docs/performance.md,
-/// "Bands of columns on hosts").
+/// diagonals of all rows, then the next four. Row by row is slower (see docs/performance.md, "Bands of columns
+/// on hosts").
 template <class Scalar, class Ordinal>
 struct JaggedTile {
   const Scalar* values;

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Products of matrices with more rows than one tile of a host thread has. The tiles begin and end inside of blocks,
+// and some diagonals have no block, or few, in a tile.
+#include <algorithm>
+
+#include "../support/formats.hpp"
+#include "../support/tools.hpp"
+
+namespace FiligreeTest {
+namespace {
+
+/// Dense b x b blocks on the given block diagonals, as far as they lie in the matrix. The last block row and the
+/// last block column may be incomplete.
+HostMatrix<double> blocks_on_diagonals(std::int64_t rows, std::int64_t columns, int b,
+                                       const std::vector<std::int64_t>& offsets) {
+  HostMatrix<double> host(rows, columns);
+  Random random(3);
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (const std::int64_t offset : offsets)
+      for (std::int64_t c = 0; c < b; ++c) {
+        const std::int64_t column = (row / b + offset) * b + c;
+        if (column >= 0 && column < columns)
+          host.rows[static_cast<std::size_t>(row)].push_back({column, random.value<double>()});
+      }
+  return host;
+}
+
+template <template <class...> class Format, class Options>
+void expect_correct(const HostMatrix<double>& host, const Options& options) {
+  const auto A = Filigree::convert<Format>(device_crs(host), options);
+  for (const int columns : {0, 3}) {
+    const Product<double> product{Mode::NoTranspose, 1.5, 0.5, columns};
+    const auto x = Random(5).vectors<double>(host.columns, std::max(columns, 1));
+    const auto expected = expect_product(host, product, x);
+    EXPECT_TRUE(multiplies_as_expected<Kokkos::LayoutLeft>(A, product, expected)) << columns;
+    EXPECT_TRUE(multiplies_as_expected<Kokkos::LayoutRight>(A, product, expected)) << columns;
+  }
+}
+
+TEST(HostTiles, CutBlocksAndDiagonalsAnywhere) {
+  constexpr std::int64_t rows = 40001;
+  for (const int b : {1, 2, 3, 5, 8}) {
+    const std::int64_t last = rows / b;
+    for (const std::int64_t columns : {rows, rows / 2, 2 * rows}) {
+      // The corners of a periodic grid have blocks in the first and in the last tile only.
+      const std::vector<std::int64_t> offsets = {-last, -last / 2, -700, -1, 0, 1, 2, 700, last / 3, last};
+      const auto host = blocks_on_diagonals(rows, columns, b, offsets);
+      Filigree::CdsOptions cds;
+      cds.block_size = b;
+      cds.max_storage_ratio = 100;
+      expect_correct<Filigree::CdsMatrix>(host, cds);
+      Filigree::BellOptions bell;
+      bell.block_size = b;
+      bell.max_storage_ratio = 100;
+      expect_correct<Filigree::BellMatrix>(host, bell);
+    }
+  }
+}
+
+/// Most rows of a slice have few entries, and a few rows have many.
+TEST(HostTiles, HaveFewLongRows) {
+  HostMatrix<double> host(20000, 700);
+  Random random(7);
+  for (std::int64_t row = 0; row < host.row_count(); ++row) {
+    const std::int64_t length = row % 37 == 5 ? 300 + row % 300 : row % 11 == 0 ? 0 : 3 + row % 2;
+    for (std::int64_t k = 0; k < length; ++k)
+      host.rows[static_cast<std::size_t>(row)].push_back({(7 * row + k) % 700, random.value<double>()});
+  }
+  for (const bool is_short : {false, true}) {
+    Filigree::SellOptions sell;
+    sell.short_columns = is_short;
+    sell.max_storage_ratio = 1000;
+    expect_correct<Filigree::SellMatrix>(host, sell);
+  }
+  Filigree::EllOptions ell;
+  ell.max_storage_ratio = 1000;
+  for (const bool lengths : {true, false}) {
+    ell.row_lengths = lengths;
+    expect_correct<Filigree::EllMatrix>(host, ell);
+  }
+}
+
+}  // namespace
+}  // namespace FiligreeTest
