@@ -20,8 +20,8 @@ struct ByteModel::Kernel {
   /// On a host the memory time is multiplied by this factor. It is more than 1 for formats whose products have
   /// more instructions per byte than that of CRS (see docs/performance.md, "Host factors of the byte model").
   double host = 1;
-  /// If the last cache of a GPU holds the matrix and the vectors, the time but for the launch is multiplied by
-  /// this factor, because lanes then wait less for their loads.
+  /// If the last cache of a GPU holds the matrix and the vectors, all times but that of the memory are
+  /// multiplied by this factor, because lanes then wait less for their loads.
   double cached = 1;
   double begin = 0;  ///< per product: to find rows and to join rows of two teams
 };
@@ -30,31 +30,31 @@ struct ByteModel::Kernel {
 struct ByteModel::Kernels {
   /// The product of Kokkos Kernels. The mean row length decides the lanes per row.
   static constexpr Kernel kokkos_kernels = {63, 3.5, 191, 20e9};
-  static constexpr Kernel crs_one_lane = {55, 6, 137, 48e9, 1, 0.7};
+  static constexpr Kernel crs_one_lane = {55, 6, 137, 48e9, 1, 0.6};
   /// Rows begin and end inside sectors. A sector is loaded whole even if a row needs only a part of it.
   static constexpr Kernel crs_lanes = {65, 7.1, 116, 24e9};
   /// Chunks of equally many entries: one step multiplies and adds 32 of them.
   static constexpr Kernel crs_balanced = {21.1, 15.75, 0, 41.5e9, 1, 1, 4500};
   static constexpr Kernel coo = {6.6, 26.65, 0, 41.7e9, 1, 1, 4500};
-  static constexpr Kernel ell = {42, 9, 137, 48e9, 1.15, 0.75};
+  static constexpr Kernel ell = {42, 9, 137, 48e9, 1.15, 0.7};
   static constexpr Kernel ell_lanes = {66, 8.1, 163, 48e9, 1.5};
   /// Reads no row lengths.
-  static constexpr Kernel ellpack = {48, 3, 137, 54e9, 1.1, 0.85};
-  static constexpr Kernel sell = {57, 6.5, 137, 48e9, 1.1, 0.85};
+  static constexpr Kernel ellpack = {48, 3, 137, 54e9, 1.1, 0.8};
+  static constexpr Kernel sell = {57, 6.5, 137, 48e9, 1.1, 0.8};
   /// Reads the permutation and stores each sum in its matrix row.
-  static constexpr Kernel sell_sorted = {63, 6.5, 137, 48e9, 1.2, 0.85};
+  static constexpr Kernel sell_sorted = {63, 6.5, 137, 48e9, 1.2, 0.8};
   static constexpr Kernel sell_lanes = {80, 8.1, 163, 48e9, 1.5};
-  static constexpr Kernel jds = {30, 4, 250, 48e9, 1.2, 0.9};
+  static constexpr Kernel jds = {30, 4, 250, 48e9, 1.2, 0.85};
   /// SELL with one row length per slice (JDS-ELL), whose kernel also reads the offsets of the slices.
-  static constexpr Kernel jds_ell = {71, 5.3, 230, 48e9, 1.5, 0.85};
+  static constexpr Kernel jds_ell = {71, 5.3, 230, 48e9, 1.5, 0.8};
   /// The loads of all diagonals are independent, so that a step takes few instructions.
-  static constexpr Kernel diagonals = {32, 0.6, 100};
-  static constexpr Kernel blocks = {35, 6.2, 302, 29e9, 1.25, 0.75};
+  static constexpr Kernel diagonals = {32, 0.6, 100, 48e9, 1, 0.55};
+  static constexpr Kernel blocks = {35, 6.2, 302, 29e9, 1.25, 0.5};
   /// Blocks of less than four rows, which fill the vector registers of a host badly.
-  static constexpr Kernel small_blocks = {35, 6.2, 302, 29e9, 1.7, 0.75};
+  static constexpr Kernel small_blocks = {35, 6.2, 302, 29e9, 1.7, 0.5};
   /// The product of Kokkos Kernels 4.2 and newer. `step` is per cache line that the lanes of a warp touch,
   /// and `wait` is per block.
-  static constexpr Kernel bsr = {14, 0.354, 553, 42e9, 1.5, 0.6};
+  static constexpr Kernel bsr = {14, 0.354, 553, 42e9, 1.5, 0.5};
 };
 
 namespace {
@@ -63,7 +63,7 @@ namespace {
 constexpr double launch_seconds = 2.5e-6;
 /// If the matrix and the vectors take at most this part of the last cache, the product before has left them there
 /// (see docs/performance.md, "Matrices that fit the cache").
-constexpr double part_of_cache = 0.65;
+constexpr double part_of_cache = 0.8;
 /// Seconds of the searches of a balanced CRS product whose chunks reach over very many rows. A search is a
 /// sequence of dependent loads (see docs/performance.md, "Balanced CRS with many rows without entries").
 constexpr double search_seconds = 40e-6;
@@ -232,12 +232,13 @@ double ByteModel::seconds(const Kernel& kernel, const Work& work, bool with_vect
   const double memory = bytes / m_speed.read_bandwidth;
   if (m_speed.gpu.multiprocessors == 0) return memory * kernel.host;
   const double all = m_speed.gpu.multiprocessors;
-  const double busy = longest_of(memory, work.cache_bytes / (kernel.cache_bytes_per_second * all),
-                                 1e-9 * (kernel.warp * work.warps + kernel.step * work.steps) / all);
-  const double wait = 1e-9 * kernel.wait * work.longest_wait;
-  const double both = work.longest_is_first ? std::hypot(busy, wait) : busy + wait;
   const bool is_cached = work.storage_bytes + x_bytes + y_bytes <= part_of_cache * m_speed.gpu.cache_bytes;
-  return both * (is_cached ? kernel.cached : 1) + 1e-9 * kernel.begin + launch_seconds;
+  const double factor = is_cached ? kernel.cached : 1;
+  const double busy = longest_of(memory, factor * work.cache_bytes / (kernel.cache_bytes_per_second * all),
+                                 1e-9 * factor * (kernel.warp * work.warps + kernel.step * work.steps) / all);
+  const double wait = 1e-9 * factor * kernel.wait * work.longest_wait;
+  const double both = work.longest_is_first ? std::hypot(busy, wait) : busy + wait;
+  return both + 1e-9 * kernel.begin + launch_seconds;
 }
 
 /// Seconds of a conversion that reads the CRS matrix `reads` times and writes the result. Writing reaches a

@@ -68,6 +68,9 @@ std::vector<std::pair<std::string, std::string>> versions() {
     {"compiler", "unknown"},
 #endif
   };
+#ifdef FILIGREE_PERF_NATIVE
+  result.back().second += ", -march=native";
+#endif
 #ifdef CUDART_VERSION
   result.emplace_back("cuda_version", std::to_string(CUDART_VERSION / 1000) + "." +
                                           std::to_string(CUDART_VERSION % 1000 / 10));

@@ -29,6 +29,13 @@ DeviceSpeed h200() {
   return speed;
 }
 
+/// The caches of this GPU hold no matrix.
+DeviceSpeed h200_without_cache() {
+  DeviceSpeed speed = h200();
+  speed.gpu.cache_bytes = 0;
+  return speed;
+}
+
 ByteModel model_of(const Crs<double>& crs, const DeviceSpeed& speed, int block_size = 0) {
   return {Filigree::matrix_statistics(ExecutionSpace(), crs, 60e6, block_size), speed, 8, 4, 4};
 }
@@ -76,7 +83,7 @@ TEST(ByteModel, ChargesLongRowsThatOneLaneMultiplies) {
   for (std::size_t row = 0; row < lengths.size(); ++row)
     for (std::int64_t k = 0; k < (row == 77 ? 15000 : 3); ++k)
       host.rows[row].push_back({k, 1.0});
-  const ByteModel model = model_of(device_crs(host), h200());
+  const ByteModel model = model_of(device_crs(host), h200_without_cache());
   Filigree::WrappedCrsOptions lanes;
   lanes.kernel = Filigree::CrsKernel::lanes;
   const double one_lane = model.predict(lanes).seconds;
@@ -93,9 +100,7 @@ TEST(ByteModel, ChargesLongRowsThatOneLaneMultiplies) {
 TEST(ByteModel, KnowsMatricesThatFitTheCache) {
   const auto crs = grid(24, 2);
   const ByteModel cached = model_of(crs, h200());
-  DeviceSpeed without_cache = h200();
-  without_cache.gpu.cache_bytes = 0;
-  const ByteModel from_memory = model_of(crs, without_cache);
+  const ByteModel from_memory = model_of(crs, h200_without_cache());
   const Filigree::SellOptions sell;
   const Filigree::WrappedCrsOptions balanced;
   EXPECT_LT(cached.predict(sell).seconds, 0.95 * from_memory.predict(sell).seconds);
@@ -160,7 +165,7 @@ TEST(ByteModel, HidesPartOfTheLongestRowIfItComesFirst) {
     for (std::int64_t row = 0; row < 400000; ++row)
       for (std::int64_t k = 0; k < (row == 77 ? longest : 5); ++k)
         host.rows[static_cast<std::size_t>(row)].push_back({k, 1.0});
-    DeviceSpeed slow = h200();
+    DeviceSpeed slow = h200_without_cache();
     slow.read_bandwidth /= 10;
     return model_of(device_crs(host), slow).predict(options).seconds;
   };
