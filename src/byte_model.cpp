@@ -51,7 +51,7 @@ struct ByteModel::Kernels {
   static constexpr Kernel diagonals = {32, 0.6, 100, 48e9, 1, 0.55};
   static constexpr Kernel blocks = {35, 6.2, 302, 29e9, 1.25, 0.5};
   /// Blocks of less than four rows, which fill the vector registers of a host badly.
-  static constexpr Kernel small_blocks = {35, 6.2, 302, 29e9, 1.7, 0.5};
+  static constexpr Kernel small_blocks = {35, 6.2, 302, 29e9, 2, 0.5};
   /// The product of Kokkos Kernels 4.2 and newer. `step` is per cache line that the lanes of a warp touch,
   /// and `wait` is per block.
   static constexpr Kernel bsr = {14, 0.354, 553, 42e9, 1.5, 0.5};

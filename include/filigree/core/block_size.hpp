@@ -19,12 +19,6 @@ inline void check_block_size(const char* function, int block_size) {
                                 "; it must be at least 1. It is the number of unknowns per cell.");
 }
 
-/// The number of blocks of a block row that a host adds together, so that a core reads about eight streams of
-/// values at a time (see docs/performance.md, "CDS: streams on a host").
-constexpr int host_blocks_together(int block_size) {
-  return block_size > 0 && block_size < 8 ? (8 + block_size / 2) / block_size : 1;
-}
-
 /// Calls visit with the block size as an integral constant if kernels are compiled for it, else with 0.
 /// Compiled kernels unroll their loops over a block and divide by a constant.
 template <int Candidate = largest_compiled_block_size, class Visit>

@@ -14,7 +14,7 @@ namespace Filigree::Impl {
 /// BlockSize is 0 in these modes, which read b at run time.
 template <class ExecutionSpace, class Bell, class Operands, int BlockSize, bool Conjugate>
 struct BellSpmv {
-  using launch = ProductLaunch<ExecutionSpace, Operands, 256, host_rows_of_long_streams>;
+  using launch = ProductLaunch<ExecutionSpace, Operands>;
   using scalar_type = typename Bell::value_type;
   using ordinal_type = typename Bell::ordinal_type;
   using sums_type = typename Operands::sums_type;
@@ -73,63 +73,31 @@ struct BellSpmv {
     const Operands strided = operands.template with_stride<UnitStride>();
     HostSums<launch, sums_type> memory(count);
     sums_type* const sums = memory.sums();
-    constexpr std::int64_t together = host_blocks_together(BlockSize);
-    for (std::int64_t k = 0; k < block_width; k += together) {
-      const std::int64_t end = k + together < block_width ? k + together : block_width;
+    for (std::int64_t k = 0; k < block_width; ++k) {
+      const ordinal_type* const blocks = block_entries + k * block_rows;
+      const scalar_type* const value = values + k * b * rows;
       for (std::int64_t block_row = first / b; block_row * b < first + count; ++block_row) {
+        if (blocks[block_row] < 0) continue;
+        const std::int64_t column = static_cast<std::int64_t>(blocks[block_row]) * b;
         const std::int64_t row = block_row * b;
-        if (row >= first && row + b <= first + count) {
-          // A local copy, because the compiler does not keep elements of `sums` in registers.
-          sums_type block_sums[b];
-          copy_sums(block_sums, sums + (row - first));
-          for (std::int64_t one = k; one < end; ++one)
-            add_block(strided, block_sums, 0, block_row, one, 0, b);
-          copy_sums(sums + (row - first), block_sums);
-        } else {
-          const std::int64_t from = row < first ? first - row : 0;
-          const std::int64_t to = first + count - row < b ? first + count - row : b;
-          for (std::int64_t one = k; one < end; ++one)
-            add_block(strided, sums, row - first, block_row, one, from, to);
-        }
+        const auto add_block = [&](std::int64_t columns_of_block, std::int64_t from, std::int64_t to) {
+          for (std::int64_t c = 0; c < columns_of_block; ++c)
+            for (std::int64_t r = from; r < to; ++r)
+              strided.add_unless_zero(sums[row - first + r],
+                                      conjugate_if<Conjugate>(value[c * rows + row + r]), column + c);
+        };
+        // Constant bounds for blocks inside the tile and the matrix let the compiler unroll the loops.
+        const std::int64_t columns_left = columns - column;
+        const std::int64_t rows_left = first + count - row;
+        if (row >= first && rows_left >= b && columns_left >= b)
+          add_block(b, 0, b);
+        else
+          add_block(columns_left < b ? columns_left : b, row < first ? first - row : 0,
+                    rows_left < b ? rows_left : b);
       }
     }
     for (std::int64_t i = 0; i < count; ++i)
       operands.store(sums[i], first + i);
-  }
-
-  /// Copies the sums of a block row.
-  KOKKOS_FORCEINLINE_FUNCTION static void copy_sums(sums_type* to, const sums_type* from) {
-    FILIGREE_UNROLL(8)
-    for (int r = 0; r < BlockSize; ++r)
-      for (int c = 0; c < Operands::most_columns; ++c)
-        to[r][c] = from[r][c];
-  }
-
-  /// Adds rows `from` to `to` - 1 of block k of a block row. The sum of row r of the block is
-  /// sums[first_sum + r].
-  KOKKOS_FORCEINLINE_FUNCTION void add_block(const Operands& strided, sums_type* const sums,
-                                             const std::int64_t first_sum, const std::int64_t block_row,
-                                             const std::int64_t k, const std::int64_t from,
-                                             const std::int64_t to) const {
-    constexpr std::int64_t b = BlockSize;
-    const ordinal_type block = block_entries[k * block_rows + block_row];
-    if (block < 0) return;
-    const std::int64_t column = static_cast<std::int64_t>(block) * b;
-    const scalar_type* const value = values + k * b * rows + block_row * b;
-    // Constant bounds for a whole block let the compiler unroll the loops.
-    if (from == 0 && to == b && columns - column >= b) {
-      FILIGREE_UNROLL(8)
-      for (std::int64_t c = 0; c < b; ++c)
-        FILIGREE_UNROLL(8)
-      for (std::int64_t r = 0; r < b; ++r)
-        strided.add_unless_zero(sums[first_sum + r], conjugate_if<Conjugate>(value[c * rows + r]),
-                                column + c);
-    } else {
-      for (std::int64_t c = 0; c < b && c < columns - column; ++c)
-        for (std::int64_t r = from; r < to; ++r)
-          strided.add_unless_zero(sums[first_sum + r], conjugate_if<Conjugate>(value[c * rows + r]),
-                                  column + c);
-    }
   }
 
   /// Modes T and H.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "filigree/core/block_size.hpp"
 #include "filigree/formats/cds/cds_spmv_common.hpp"
 
 namespace Filigree::Impl {
@@ -20,9 +19,11 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   using typename base::sums_type;
   using typename base::value_pointer;
 
-  /// The most diagonals that are added together. For several columns of x it is 1, because their tiles are
-  /// small, and more loops would take longer to compile.
-  static constexpr int most_together = Operands::most_columns > 1 ? 1 : host_blocks_together(BlockSize);
+  /// The most diagonals that are added together: about eight streams. For several columns of x it is 1, because
+  /// their tiles are small, and more loops would take longer to compile.
+  static constexpr int most_together = BlockSize == 0 || BlockSize == 8 || Operands::most_columns > 1
+                                           ? 1
+                                           : (8 + BlockSize / 2) / (BlockSize > 0 ? BlockSize : 1);
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
     launch::template for_each_tile<sums_type>(
