@@ -19,10 +19,9 @@ constexpr std::size_t least_samples = 25;
 constexpr double least_sample_seconds = 20e-6;
 
 /// Times a product in turns with the reference, and adds the samples to the result.
-template <class Scalar>
+template <class ExecutionSpace>
 class Turns {
  public:
-  using execution_space = typename SpmvProblem<Scalar>::execution_space;
   using product_type = std::function<void()>;
 
   Turns(product_type reference, bool reference_fits_cache, product_type product, Result& result)
@@ -76,14 +75,14 @@ class Turns {
   Product m_reference;
   Product m_product;
   Result& m_result;
-  Timer<execution_space> m_timer{execution_space()};
+  Timer<ExecutionSpace> m_timer{ExecutionSpace()};
 };
 
 /// Measures the products of one problem.
-template <class Scalar>
+template <class Scalar, class Vectors = OneColumn<Scalar>>
 class Measurement {
  public:
-  using Problem = SpmvProblem<Scalar>;
+  using Problem = SpmvProblem<Scalar, Vectors>;
   using crs_type = typename Problem::crs_type;
   using execution_space = typename Problem::execution_space;
   using product_type = std::function<void()>;
@@ -93,15 +92,15 @@ class Measurement {
                                              const product_type& reference, const product_type& product)>;
 
   /// `header` says what is measured and on which machine. The figures of the matrix are filled in here.
-  Measurement(const crs_type& crs, Report header)
-      : m_problem(std::make_shared<Problem>(crs, header.block_size)),
+  Measurement(const crs_type& crs, Report header, int columns = 1)
+      : m_problem(std::make_shared<Problem>(crs, header.block_size, columns)),
         m_report(std::make_shared<Report>(std::move(header))) {
     Report& report = *m_report;
     report.rows = crs.numRows();
     report.columns = crs.numCols();
     report.entries = static_cast<std::int64_t>(crs.nnz());
     report.crs_bytes = static_cast<double>(Filigree::MatrixTraits<crs_type>::storage_bytes(crs));
-    report.operations_per_entry = Filigree::Impl::is_complex_v<Scalar> ? 8 : 2;
+    report.operations_per_entry = (Filigree::Impl::is_complex_v<Scalar> ? 8 : 2) * columns;
   }
   // Benchmarks hold Views, which must be destroyed before Kokkos is finalized.
   ~Measurement() { benchmark::ClearRegisteredBenchmarks(); }
@@ -116,7 +115,7 @@ class Measurement {
   void register_benchmarks(const Wanted& wanted, const std::function<void()>& run = {}) {
     register_reference();
     if (run) run();
-    for_each_candidate<Scalar>(m_problem, wanted, [&](const Candidate& candidate) {
+    for_each_candidate(m_problem, wanted, [&](const Candidate& candidate) {
       register_candidate(candidate);
       if (run) run();
     });
@@ -154,7 +153,7 @@ class Measurement {
   const Report& report() {
     Result& reference = m_report->results.front();
     if (!reference.is_timed()) {
-      Turns<Scalar> turns(m_reference, reference.fits_cache, m_copied, reference);
+      Turns<execution_space> turns(m_reference, reference.fits_cache, m_copied, reference);
       for (std::size_t i = 0; i < 2 * least_samples; ++i)
         turns.sample();
     }
@@ -183,8 +182,7 @@ class Measurement {
     Result result;
     result.format = reference_name;
     result.storage_bytes = m_report->crs_bytes;
-    result.bytes = result.storage_bytes +
-                   static_cast<double>(problem->x.extent(0) + problem->y.extent(0)) * sizeof(Scalar);
+    result.bytes = result.storage_bytes + problem->vector_bytes();
     m_copied();
     result.max_rel_error = problem->check(reference_name);
     m_reference_fits_cache = fits_cache(result.bytes);
@@ -215,7 +213,7 @@ class Measurement {
     const double seconds = m_seconds;
     auto* registered = benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State& state) {
       Result& own = report->results[at];
-      Turns<Scalar> turns(reference, reference_fits_cache, product, own);
+      Turns<execution_space> turns(reference, reference_fits_cache, product, own);
       const Kokkos::Timer timer;
       for (auto _ : state) {
         if (seconds < 0) {

@@ -68,7 +68,7 @@ struct Report {
   int block_size = 1;
   double crs_bytes = 0;
   double read_bandwidth = 0;        ///< bytes per second
-  double operations_per_entry = 2;  ///< 8 for complex numbers
+  double operations_per_entry = 2;  ///< 8 for complex numbers; times the columns of x
   Figures facts;                    ///< more figures of the problem, which all results have
   std::vector<Result> results;      ///< the first is the reference
 

@@ -20,7 +20,7 @@ struct Candidate {
   std::string refusal;            ///< why there is no product; empty if there is one
   std::function<void()> product;  ///< y = A*x on the default instance; keeps the converted matrix alive
   double storage_bytes = 0;       ///< bytes that the matrix occupies
-  double bytes = 0;               ///< bytes that a product must move: the matrix, x and y
+  double bytes = 0;               ///< bytes that a product must move: the matrix, x and y, each once
   double max_rel_error = 0;       ///< largest error of y, see SpmvProblem::check
   double conversion_seconds =
       0;                      ///< median of a conversion from CRS with its checks, or of the preparation of a
@@ -60,9 +60,9 @@ struct Wanted {
   }
 };
 
-/// Names of all candidates: the variants of all formats, "auto" for the format that optimize() picks, and the
-/// peers of this build.
-template <class Scalar>
+/// Names of all candidates of a type of problem: the variants of all formats, "auto" for the format that
+/// optimize() picks, and the peers of this build.
+template <class Problem>
 std::vector<std::string> candidate_names();
 
 /// The names of types, narrower than double, in which this build can store the values of matrices. Candidates
@@ -80,13 +80,13 @@ inline std::vector<std::string> stored_types() {
 
 /// Converts and checks the wanted candidates one after the other, and calls visit for each. The matrix of a
 /// candidate lives as long as the candidate. Throws std::runtime_error if a product is wrong. There is one
-/// explicit instantiation per scalar type, each in its own source file, so that they compile in parallel.
-template <class Scalar>
-void for_each_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, const Wanted& wanted,
+/// explicit instantiation per type of problem, each in its own source file, so that they compile in parallel.
+template <class Scalar, class Vectors>
+void for_each_candidate(const std::shared_ptr<SpmvProblem<Scalar, Vectors>>& problem, const Wanted& wanted,
                         const std::function<void(const Candidate&)>& visit);
 
-/// for_each_candidate() for variants of formats whose values are stored in the type Stored. The name of a
-/// candidate is that of the variant, followed by _ and the name of the type.
+/// for_each_candidate() for variants of formats whose values are stored in the type Stored, with one column of
+/// x. The name of a candidate is that of the variant, followed by _ and the name of the type.
 template <class Scalar, class Stored>
 void for_each_stored_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, const Wanted& wanted,
                                const std::function<void(const Candidate&)>& visit);

@@ -2,9 +2,9 @@
 #include "products/candidates_impl.hpp"
 
 namespace FiligreePerf {
-using scalar = Kokkos::complex<float>;
-template class SpmvProblem<scalar>;
-template std::vector<std::string> candidate_names<scalar>();
-template void for_each_candidate<scalar>(const std::shared_ptr<SpmvProblem<scalar>>&, const Wanted&,
-                                         const std::function<void(const Candidate&)>&);
+using Problem = SpmvProblem<Kokkos::complex<float>>;
+template class SpmvProblem<Kokkos::complex<float>>;
+template std::vector<std::string> candidate_names<Problem>();
+template void for_each_candidate(const std::shared_ptr<Problem>&, const Wanted&,
+                                 const std::function<void(const Candidate&)>&);
 }  // namespace FiligreePerf

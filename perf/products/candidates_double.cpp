@@ -2,8 +2,9 @@
 #include "products/candidates_impl.hpp"
 
 namespace FiligreePerf {
+using Problem = SpmvProblem<double>;
 template class SpmvProblem<double>;
-template std::vector<std::string> candidate_names<double>();
-template void for_each_candidate<double>(const std::shared_ptr<SpmvProblem<double>>&, const Wanted&,
-                                         const std::function<void(const Candidate&)>&);
+template std::vector<std::string> candidate_names<Problem>();
+template void for_each_candidate(const std::shared_ptr<Problem>&, const Wanted&,
+                                 const std::function<void(const Candidate&)>&);
 }  // namespace FiligreePerf

@@ -2,8 +2,9 @@
 #include "products/candidates_impl.hpp"
 
 namespace FiligreePerf {
+using Problem = SpmvProblem<float>;
 template class SpmvProblem<float>;
-template std::vector<std::string> candidate_names<float>();
-template void for_each_candidate<float>(const std::shared_ptr<SpmvProblem<float>>&, const Wanted&,
-                                        const std::function<void(const Candidate&)>&);
+template std::vector<std::string> candidate_names<Problem>();
+template void for_each_candidate(const std::shared_ptr<Problem>&, const Wanted&,
+                                 const std::function<void(const Candidate&)>&);
 }  // namespace FiligreePerf

@@ -14,15 +14,16 @@ template <class Scalar, class FormatTag>
 using matrix_of =
     typename FormatTag::template matrix<Scalar, int, typename SpmvProblem<Scalar>::device_type, void, int>;
 
-template <class Scalar>
+template <class Problem>
 std::vector<std::string> candidate_names() {
+  using Scalar = typename Problem::scalar_type;
   std::vector<std::string> names;
   Filigree::for_each_format(Filigree::AllFormats(), [&](auto format) {
     for (const auto& variant : Filigree::named_variants<matrix_of<Scalar, decltype(format)>>())
       names.push_back(variant.name);
   });
   names.emplace_back("auto");
-  for (const auto& peer : peers<Scalar>())
+  for (const auto& peer : peers<Problem>())
     names.push_back(peer.name);
   return names;
 }
@@ -40,11 +41,11 @@ double unread_bytes(const Filigree::EllMatrix<Scalar, Ordinal, Device, Traits, S
 }
 
 /// Fills in the bytes that a product moves, and the error of the product if `check` is set.
-template <class Scalar>
-void check_candidate(SpmvProblem<Scalar>& problem, Candidate& candidate, bool check,
-                     double entry_rounding = 0, double bytes_not_read = 0) {
-  candidate.bytes = candidate.storage_bytes - bytes_not_read +
-                    static_cast<double>(problem.x.extent(0) + problem.y.extent(0)) * sizeof(Scalar);
+template <class Problem>
+void check_candidate(const Problem& problem, Candidate& candidate, bool check, double entry_rounding = 0,
+                     double bytes_not_read = 0) {
+  using Scalar = typename Problem::scalar_type;
+  candidate.bytes = candidate.storage_bytes - bytes_not_read + problem.vector_bytes();
   if (!check) return;
   Progress progress("checking the product of " + candidate.name);
   Kokkos::deep_copy(problem.y, Scalar(std::numeric_limits<Filigree::Impl::real_t<Scalar>>::quiet_NaN()));
@@ -91,10 +92,10 @@ double refill_seconds(const Matrix& A, const Crs& crs) {
 }
 
 /// The candidate "auto": the format that optimize() picks.
-template <class Scalar>
-Candidate make_auto(const std::shared_ptr<SpmvProblem<Scalar>>& problem, bool time_conversions) {
+template <class Problem>
+Candidate make_auto(const std::shared_ptr<Problem>& problem, bool time_conversions) {
   Progress progress("picking a format");
-  using execution_space = typename SpmvProblem<Scalar>::execution_space;
+  using execution_space = typename Problem::execution_space;
   Candidate candidate;
   candidate.name = candidate.format = "auto";
   const auto options = optimize_options(execution_space());
@@ -115,12 +116,12 @@ Candidate make_auto(const std::shared_ptr<SpmvProblem<Scalar>>& problem, bool ti
 }
 
 /// The candidate of one variant of a format, with values of type Stored. `stored` is the name of that type if
-/// it is not Scalar.
-template <class FormatTag, class Stored, class Scalar, class FormatOptions>
-Candidate make_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, const std::string& variant,
+/// it is not the type of x and y.
+template <class FormatTag, class Stored, class Problem, class FormatOptions>
+Candidate make_candidate(const std::shared_ptr<Problem>& problem, const std::string& variant,
                          FormatOptions options, const Wanted& wanted, const std::string& stored = "") {
   using matrix_type = matrix_of<Stored, FormatTag>;
-  using execution_space = typename SpmvProblem<Scalar>::execution_space;
+  using execution_space = typename Problem::execution_space;
   const std::string name = stored.empty() ? variant : variant + "_" + stored;
   Candidate candidate;
   candidate.name = name;
@@ -168,8 +169,8 @@ void for_each_stored_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& probl
   });
 }
 
-template <class Scalar>
-void for_each_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, const Wanted& wanted,
+template <class Scalar, class Vectors>
+void for_each_candidate(const std::shared_ptr<SpmvProblem<Scalar, Vectors>>& problem, const Wanted& wanted,
                         const std::function<void(const Candidate&)>& visit) {
   Filigree::for_each_format(Filigree::AllFormats(), [&](auto format) {
     using Matrix = matrix_of<Scalar, decltype(format)>;
@@ -179,7 +180,7 @@ void for_each_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, con
       if (wanted.wants(variant.name, variant.name == variants.front().name))
         visit(make_candidate<decltype(format), Scalar>(problem, variant.name, variant.options, wanted));
   });
-  if constexpr (std::is_same_v<Scalar, double>) {
+  if constexpr (std::is_same_v<Vectors, OneColumn<double>>) {
     if (wanted.stored == "float") for_each_stored_candidate<double, float>(problem, wanted, visit);
 #if FILIGREE_HAS_HALF
     if (wanted.stored == "half") for_each_stored_candidate<double, Filigree::half_t>(problem, wanted, visit);
@@ -190,7 +191,8 @@ void for_each_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, con
 #endif
   }
   if (wanted.wants("auto", false)) visit(make_auto(problem, wanted.time_conversions));
-  for (const auto& peer : peers<Scalar>()) {
+  using Problem = SpmvProblem<Scalar, Vectors>;
+  for (const auto& peer : peers<Problem>()) {
     if (!wanted.wants(peer.name, true)) continue;
     Candidate candidate;
     candidate.name = peer.name;
@@ -199,8 +201,7 @@ void for_each_candidate(const std::shared_ptr<SpmvProblem<Scalar>>& problem, con
       Progress progress("preparing " + peer.name);
       const auto make = [&]() { return peer.make(problem); };
       if (wanted.time_conversions)
-        candidate.conversion_seconds =
-            conversion_seconds<typename SpmvProblem<Scalar>::execution_space>(make);
+        candidate.conversion_seconds = conversion_seconds<typename Problem::execution_space>(make);
       PeerProduct made = make();
       candidate.product = made.product;
       candidate.storage_bytes = made.storage_bytes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Products of cuSPARSE through its generic interface. Each is prepared with cusparseSpMV_preprocess.
+// Products of cuSPARSE through its generic interface: SpMV for one column of x, SpMM for several. Each is
+// prepared with the _preprocess function of its interface.
 #pragma once
 #ifdef FILIGREE_PERF_HAS_CUSPARSE
 
@@ -13,7 +14,8 @@
 
 namespace FiligreePerf {
 
-enum class CusparseKind { csr_alg1, csr_alg2, sell, bsr };
+/// Only SpMM has csr_alg3, and only SpMV has sell.
+enum class CusparseKind { csr_alg1, csr_alg2, csr_alg3, sell, bsr };
 
 inline void check_cusparse(cusparseStatus_t status, const char* call) {
   if (status == CUSPARSE_STATUS_SUCCESS) return;
@@ -38,8 +40,8 @@ class CusparseProduct {
     switch (kind) {
       case CusparseKind::csr_alg1:
       case CusparseKind::csr_alg2:
+      case CusparseKind::csr_alg3:
         m_crs = crs;
-        m_algorithm = kind == CusparseKind::csr_alg1 ? CUSPARSE_SPMV_CSR_ALG1 : CUSPARSE_SPMV_CSR_ALG2;
         m_storage_bytes = static_cast<double>(Filigree::MatrixTraits<crs_type>::storage_bytes(crs));
         FILIGREE_PERF_CUSPARSE(
             cusparseCreateCsr(&m_matrix, crs.numRows(), crs.numCols(), static_cast<std::int64_t>(crs.nnz()),
@@ -53,25 +55,17 @@ class CusparseProduct {
         make_bsr(crs, problem.block_size);
         break;
     }
-    FILIGREE_PERF_CUSPARSE(cusparseCreateDnVec(&m_x, static_cast<std::int64_t>(problem.x.extent(0)),
-                                               data(problem.x), value_type));
-    FILIGREE_PERF_CUSPARSE(cusparseCreateDnVec(&m_y, static_cast<std::int64_t>(problem.y.extent(0)),
-                                               data(problem.y), value_type));
-    std::size_t bytes = 0;
-    FILIGREE_PERF_CUSPARSE(cusparseSpMV_bufferSize(m_handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &problem.one,
-                                                   m_matrix, m_x, &problem.zero, m_y, value_type, m_algorithm,
-                                                   &bytes));
-    m_buffer = Kokkos::View<char*, device_type>("FiligreePerf::cusparse", bytes);
-    FILIGREE_PERF_CUSPARSE(cusparseSpMV_preprocess(m_handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &problem.one,
-                                                   m_matrix, m_x, &problem.zero, m_y, value_type, m_algorithm,
-                                                   m_buffer.data()));
+    m_algorithm = algorithm_of(kind);
+    describe(&m_x, problem.x);
+    describe(&m_y, problem.y);
+    prepare(problem);
     FILIGREE_PERF_CUSPARSE(cusparseSetStream(m_handle, typename Problem::execution_space().cuda_stream()));
     Kokkos::fence();
   }
   ~CusparseProduct() {
     if (m_matrix) cusparseDestroySpMat(m_matrix);
-    if (m_x) cusparseDestroyDnVec(m_x);
-    if (m_y) cusparseDestroyDnVec(m_y);
+    destroy(m_x);
+    destroy(m_y);
     if (m_handle) cusparseDestroy(m_handle);
   }
   CusparseProduct(const CusparseProduct&) = delete;
@@ -80,8 +74,13 @@ class CusparseProduct {
   double storage_bytes() const { return m_storage_bytes; }
 
   void run(const Problem& problem) const {
-    FILIGREE_PERF_CUSPARSE(cusparseSpMV(m_handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &problem.one, m_matrix,
-                                        m_x, &problem.zero, m_y, value_type, m_algorithm, m_buffer.data()));
+    if constexpr (Problem::has_several_columns)
+      FILIGREE_PERF_CUSPARSE(cusparseSpMM(m_handle, CUSPARSE_OPERATION_NON_TRANSPOSE,
+                                          CUSPARSE_OPERATION_NON_TRANSPOSE, &problem.one, m_matrix, m_x,
+                                          &problem.zero, m_y, value_type, m_algorithm, m_buffer.data()));
+    else
+      FILIGREE_PERF_CUSPARSE(cusparseSpMV(m_handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &problem.one, m_matrix,
+                                          m_x, &problem.zero, m_y, value_type, m_algorithm, m_buffer.data()));
   }
 
  private:
@@ -90,6 +89,82 @@ class CusparseProduct {
                                              : std::is_same_v<scalar_type, Kokkos::complex<float>>
                                                  ? CUDA_C_32F
                                                  : CUDA_C_64F;
+
+  using algorithm_type =
+      std::conditional_t<Problem::has_several_columns, cusparseSpMMAlg_t, cusparseSpMVAlg_t>;
+  using vectors_type =
+      std::conditional_t<Problem::has_several_columns, cusparseDnMatDescr_t, cusparseDnVecDescr_t>;
+
+  static algorithm_type algorithm_of(CusparseKind kind) {
+    if constexpr (Problem::has_several_columns) {
+      switch (kind) {
+        case CusparseKind::csr_alg1:
+          return CUSPARSE_SPMM_CSR_ALG1;
+        case CusparseKind::csr_alg2:
+          return CUSPARSE_SPMM_CSR_ALG2;
+        case CusparseKind::csr_alg3:
+          return CUSPARSE_SPMM_CSR_ALG3;
+        case CusparseKind::bsr:
+          return CUSPARSE_SPMM_BSR_ALG1;
+        default:
+          throw std::invalid_argument("cuSPARSE has no product of SELL with several columns.");
+      }
+    } else {
+      switch (kind) {
+        case CusparseKind::csr_alg1:
+          return CUSPARSE_SPMV_CSR_ALG1;
+        case CusparseKind::csr_alg2:
+          return CUSPARSE_SPMV_CSR_ALG2;
+        case CusparseKind::sell:
+          return CUSPARSE_SPMV_SELL_ALG1;
+        case CusparseKind::bsr:
+          return CUSPARSE_SPMV_BSR_ALG1;
+        default:
+          throw std::invalid_argument("cuSPARSE has csr_alg3 only for several columns.");
+      }
+    }
+  }
+
+  /// Describes x or y to cuSPARSE.
+  template <class Vectors>
+  static void describe(vectors_type* vectors, const Vectors& view) {
+    const auto rows = static_cast<std::int64_t>(view.extent(0));
+    if constexpr (Problem::has_several_columns) {
+      constexpr bool is_left = std::is_same_v<typename Vectors::array_layout, Kokkos::LayoutLeft>;
+      FILIGREE_PERF_CUSPARSE(cusparseCreateDnMat(vectors, rows, static_cast<std::int64_t>(view.extent(1)),
+                                                 static_cast<std::int64_t>(view.stride(is_left ? 1 : 0)),
+                                                 data(view), value_type,
+                                                 is_left ? CUSPARSE_ORDER_COL : CUSPARSE_ORDER_ROW));
+    } else {
+      FILIGREE_PERF_CUSPARSE(cusparseCreateDnVec(vectors, rows, data(view), value_type));
+    }
+  }
+  static void destroy(vectors_type vectors) {
+    if (!vectors) return;
+    if constexpr (Problem::has_several_columns)
+      cusparseDestroyDnMat(vectors);
+    else
+      cusparseDestroyDnVec(vectors);
+  }
+
+  void prepare(const Problem& problem) {
+    constexpr auto op = CUSPARSE_OPERATION_NON_TRANSPOSE;
+    std::size_t bytes = 0;
+    if constexpr (Problem::has_several_columns)
+      FILIGREE_PERF_CUSPARSE(cusparseSpMM_bufferSize(m_handle, op, op, &problem.one, m_matrix, m_x,
+                                                     &problem.zero, m_y, value_type, m_algorithm, &bytes));
+    else
+      FILIGREE_PERF_CUSPARSE(cusparseSpMV_bufferSize(m_handle, op, &problem.one, m_matrix, m_x, &problem.zero,
+                                                     m_y, value_type, m_algorithm, &bytes));
+    m_buffer = Kokkos::View<char*, device_type>("FiligreePerf::cusparse", bytes);
+    if constexpr (Problem::has_several_columns)
+      FILIGREE_PERF_CUSPARSE(cusparseSpMM_preprocess(m_handle, op, op, &problem.one, m_matrix, m_x,
+                                                     &problem.zero, m_y, value_type, m_algorithm,
+                                                     m_buffer.data()));
+    else
+      FILIGREE_PERF_CUSPARSE(cusparseSpMV_preprocess(m_handle, op, &problem.one, m_matrix, m_x, &problem.zero,
+                                                     m_y, value_type, m_algorithm, m_buffer.data()));
+  }
 
   /// The pointer for cuSPARSE, whose functions take no pointers to const, even for data that they only read.
   template <class View>
@@ -107,7 +182,6 @@ class CusparseProduct {
       Filigree::Impl::fail<std::invalid_argument>(
           "cuSPARSE's SELL is used with 32-bit offsets, which are too small for ", elements, " elements.");
     Kokkos::deep_copy(m_sell_offsets, m_sell.slice_offsets);
-    m_algorithm = CUSPARSE_SPMV_SELL_ALG1;
     m_storage_bytes = static_cast<double>(m_sell.values.extent(0)) * (sizeof(scalar_type) + sizeof(int)) +
                       static_cast<double>(m_sell_offsets.extent(0)) * sizeof(int);
     FILIGREE_PERF_CUSPARSE(cusparseCreateSlicedEll(
@@ -121,7 +195,6 @@ class CusparseProduct {
     Filigree::BsrOptions options;
     options.block_size = block_size;
     m_bsr = Filigree::convert<Filigree::BsrMatrix>(crs, options);
-    m_algorithm = CUSPARSE_SPMV_BSR_ALG1;
     m_storage_bytes = static_cast<double>(Filigree::MatrixTraits<bsr_type>::storage_bytes(m_bsr));
     FILIGREE_PERF_CUSPARSE(cusparseCreateBsr(
         &m_matrix, m_bsr.numRows(), m_bsr.numCols(), static_cast<std::int64_t>(m_bsr.nnz()), block_size,
@@ -137,11 +210,11 @@ class CusparseProduct {
   bsr_type m_bsr;
   double m_storage_bytes = 0;
   Kokkos::View<char*, device_type> m_buffer;
-  cusparseSpMVAlg_t m_algorithm = CUSPARSE_SPMV_ALG_DEFAULT;
+  algorithm_type m_algorithm = {};
   cusparseHandle_t m_handle = nullptr;
   cusparseSpMatDescr_t m_matrix = nullptr;
-  cusparseDnVecDescr_t m_x = nullptr;
-  cusparseDnVecDescr_t m_y = nullptr;
+  vectors_type m_x = nullptr;
+  vectors_type m_y = nullptr;
 };
 
 #undef FILIGREE_PERF_CUSPARSE

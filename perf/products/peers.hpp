@@ -21,11 +21,11 @@ struct PeerProduct {
 };
 
 /// A peer and the function that prepares its product.
-template <class Scalar>
+template <class Problem>
 struct Peer {
   std::string name;
   /// Throws a std::logic_error if the peer cannot multiply this matrix.
-  std::function<PeerProduct(const std::shared_ptr<SpmvProblem<Scalar>>&)> make;
+  std::function<PeerProduct(const std::shared_ptr<Problem>&)> make;
 };
 
 template <class Crs>
@@ -33,24 +33,24 @@ double crs_bytes(const Crs& crs) {
   return static_cast<double>(Filigree::MatrixTraits<Crs>::storage_bytes(crs));
 }
 
-/// The peers of this build.
-template <class Scalar>
-std::vector<Peer<Scalar>> peers() {
-  using Problem [[maybe_unused]] = SpmvProblem<Scalar>;
-  std::vector<Peer<Scalar>> result;
+/// The peers of this build. The merge kernel of Kokkos Kernels has one column of x.
+template <class Problem>
+std::vector<Peer<Problem>> peers() {
+  std::vector<Peer<Problem>> result;
 #if FILIGREE_KOKKOS_KERNELS_TAKES_HANDLE
-  result.push_back({"kokkos_kernels_merge", [](const std::shared_ptr<Problem>& problem) {
-                      using vector_type = typename Problem::vector_type;
-                      using Handle =
-                          KokkosSparse::SPMVHandle<typename Problem::execution_space,
-                                                   typename Problem::crs_type, vector_type, vector_type>;
-                      const auto handle = std::make_shared<Handle>(KokkosSparse::SPMV_MERGE_PATH);
-                      return PeerProduct{[=]() {
-                                           KokkosSparse::spmv(handle.get(), "N", problem->one, problem->crs,
-                                                              problem->x, problem->zero, problem->y);
-                                         },
-                                         crs_bytes(problem->crs)};
-                    }});
+  if constexpr (!Problem::has_several_columns)
+    result.push_back({"kokkos_kernels_merge", [](const std::shared_ptr<Problem>& problem) {
+                        using vector_type = typename Problem::vector_type;
+                        using Handle =
+                            KokkosSparse::SPMVHandle<typename Problem::execution_space,
+                                                     typename Problem::crs_type, vector_type, vector_type>;
+                        const auto handle = std::make_shared<Handle>(KokkosSparse::SPMV_MERGE_PATH);
+                        return PeerProduct{[=]() {
+                                             KokkosSparse::spmv(handle.get(), "N", problem->one, problem->crs,
+                                                                problem->x, problem->zero, problem->y);
+                                           },
+                                           crs_bytes(problem->crs)};
+                      }});
 #endif
 #ifdef FILIGREE_PERF_HAS_CUSPARSE
   const auto add = [&](const std::string& name, CusparseKind kind) {
@@ -62,6 +62,7 @@ std::vector<Peer<Scalar>> peers() {
   };
   add("cusparse_csr_alg1", CusparseKind::csr_alg1);
   add("cusparse_csr_alg2", CusparseKind::csr_alg2);
+  if constexpr (Problem::has_several_columns) add("cusparse_csr_alg3", CusparseKind::csr_alg3);
   add("cusparse_sell", CusparseKind::sell);
   add("cusparse_bsr", CusparseKind::bsr);
 #endif

@@ -128,7 +128,7 @@ void measure(Session& session, const Options& options, const NamedMatrix<Crs>& m
   std::vector<Timed> timed;
   Timed picked = {"", 0, 0};
   double cusparse = std::numeric_limits<double>::infinity();
-  for_each_candidate<Scalar>(problem, wanted, [&](const Candidate& candidate) {
+  for_each_candidate(problem, wanted, [&](const Candidate& candidate) {
     if (!candidate.product) return;
     const double seconds = options.warm
                                ? median_warm_seconds(exec, candidate.product, session.cold_runs())

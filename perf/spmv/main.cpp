@@ -55,14 +55,17 @@ class Console : public benchmark::ConsoleReporter {
 /// Measures the problem that the options describe, and prints the report to `out`. is_console says that
 /// Google Benchmark writes text for people to stdout. Throws std::runtime_error if a product is wrong, and
 /// CLI::ValidationError for an unknown name in --format.
-template <class Scalar>
-void measure(const Options& options, bool is_console, std::ostream& out) {
-  using Problem = SpmvProblem<Scalar>;
+template <class Scalar, class Vectors = OneColumn<Scalar>>
+void measure_problem(const Options& options, bool is_console, std::ostream& out) {
+  using Problem = SpmvProblem<Scalar, Vectors>;
   const typename Problem::execution_space exec;
   if (!options.stored.empty() && !std::is_same_v<Scalar, double>)
     throw CLI::ValidationError("--store", "needs --scalar=double, but --scalar is " + options.scalar);
+  if (!options.stored.empty() && options.columns > 1)
+    throw CLI::ValidationError("--store",
+                               "needs --columns=1, but --columns is " + std::to_string(options.columns));
   for (const std::string& name : options.formats)
-    check_word("--format", name, candidate_names<Scalar>());
+    check_word("--format", name, candidate_names<Problem>());
   const auto crs = make_matrix<typename Problem::crs_type>(options);
   Report header;
   header.machine = machine(exec);
@@ -74,7 +77,7 @@ void measure(const Options& options, bool is_console, std::ostream& out) {
     Progress progress("measuring the read bandwidth");
     header.read_bandwidth = read_bandwidth(exec);
   }
-  Measurement<Scalar> measurement(crs, header);
+  Measurement<Scalar, Vectors> measurement(crs, header, options.columns);
   for (const auto& [key, value] : measurement.header().context())
     benchmark::AddCustomContext(key, value);
   Wanted wanted;
@@ -91,13 +94,26 @@ void measure(const Options& options, bool is_console, std::ostream& out) {
   if (measurement.has_samples()) measurement.report().print(out);
 }
 
+/// measure_problem() with x and y of the type that --columns and --layout ask for.
+template <class Scalar>
+void measure_columns(const Options& options, bool is_console, std::ostream& out) {
+  if (options.columns == 1) return measure_problem<Scalar>(options, is_console, out);
+  if (options.layout == "left")
+    return measure_problem<Scalar, SeveralColumns<Scalar, Kokkos::LayoutLeft>>(options, is_console, out);
+  return measure_problem<Scalar, SeveralColumns<Scalar, Kokkos::LayoutRight>>(options, is_console, out);
+}
+
 void measure(const Options& options, bool is_console) {
   // With --benchmark_format=json or csv, stdout belongs to Google Benchmark and the table goes to stderr.
   std::ostream& out = is_console ? std::cout : std::cerr;
-  if (options.scalar == "float") return measure<float>(options, is_console, out);
-  if (options.scalar == "double") return measure<double>(options, is_console, out);
-  if (options.scalar == "complex_float") return measure<Kokkos::complex<float>>(options, is_console, out);
-  return measure<Kokkos::complex<double>>(options, is_console, out);
+  if (options.scalar == "float") return measure_columns<float>(options, is_console, out);
+  if (options.scalar == "double") return measure_columns<double>(options, is_console, out);
+  if (options.columns > 1)
+    throw CLI::ValidationError("--columns",
+                               "needs --scalar=float or double, but --scalar is " + options.scalar);
+  if (options.scalar == "complex_float")
+    return measure_problem<Kokkos::complex<float>>(options, is_console, out);
+  return measure_problem<Kokkos::complex<double>>(options, is_console, out);
 }
 
 }  // namespace

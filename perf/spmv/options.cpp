@@ -29,6 +29,17 @@ void Options::add_to(CLI::App& app) {
       ->type_name("")
       ->check(CLI::IsMember({"float", "double", "complex_float", "complex_double"}))
       ->capture_default_str();
+  app.add_option("--columns", columns, "columns of x and y, for float and double")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  app.add_option(
+         "--layout", layout,
+         "layout of x and y with several columns: left stores column after column, right row after row")
+      ->type_name("")
+      ->check(CLI::IsMember({"left", "right"}))
+      ->capture_default_str()
+      ->needs("--columns");
   app.add_flag(
       "--symmetric", symmetric,
       "measures the formats of symmetric matrices too. A grid then has symmetric coefficients. A file\n"
@@ -63,7 +74,8 @@ void Options::parse_formats(const std::string& names) {
 std::string Options::problem() const {
   const std::string name =
       matrix.empty() ? grid.name() + (symmetric ? "_symmetric" : "") : matrix_name(matrix);
-  return repeat > 1 ? name + "_x" + std::to_string(repeat) : name;
+  return name + (repeat > 1 ? "_x" + std::to_string(repeat) : "") +
+         (columns > 1 ? "_columns" + std::to_string(columns) + "_" + layout : "");
 }
 
 std::string Options::problem_flags() const {
@@ -73,6 +85,7 @@ std::string Options::problem_flags() const {
   if (repeat > 1) text += " --repeat=" + std::to_string(repeat);
   if (symmetric) text += " --symmetric";
   if (repeated_blocks) text += " --repeated-blocks";
+  if (columns > 1) text += " --columns=" + std::to_string(columns) + " --layout=" + layout;
   if (!stored.empty()) text += " --store=" + stored;
   if (scalar != "double") text += " --scalar=" + scalar;
   return text;

@@ -17,6 +17,8 @@ struct Options {
   std::string scalar = "double";
   bool symmetric = false;            ///< the grid has symmetric blocks, and symmetric formats are measured
   bool repeated_blocks = false;      ///< formats that store equal blocks once are measured
+  int columns = 1;                   ///< of x and y
+  std::string layout = "left";       ///< of x and y, if they have several columns: left or right
   std::string stored;                ///< a narrower type in which the values are stored too, or empty
   std::vector<std::string> formats;  ///< names of formats and variants; empty means all formats
   bool variants = false;             ///< if formats is empty: all variants of all formats are measured

@@ -14,6 +14,7 @@
 #include "support/read_bandwidth.hpp"
 #include "support/symmetric_grid.hpp"
 #include "targets/measurement.hpp"
+#include "targets/sections.hpp"
 #include "targets/targets.hpp"
 
 namespace FiligreePerf {
@@ -22,15 +23,6 @@ namespace {
 using Execution = Kokkos::DefaultExecutionSpace;
 template <class Scalar>
 using CrsOf = typename SpmvProblem<Scalar>::crs_type;
-
-/// Small matrices are repeated along the diagonal until they have about this number of entries.
-constexpr std::int64_t entries_of_large = 20000000;
-
-/// The options of filigree_targets.
-struct Options {
-  std::string matrices;           ///< folder, or empty
-  std::vector<std::string> only;  ///< names of sections; empty means all
-};
 
 /// A group of targets that is measured together.
 struct Section {
@@ -531,7 +523,7 @@ void host(Report& report, const Options& options, double) {
       return name != "crs" && name != "bsr" && name != "dict_cds" && !repeats &&
              (matrix.block_size > 1 || suits_general(name) || matrix.name.rfind("7pt", 0) == 0);
     };
-    for_each_candidate<double>(problem, wanted, [&](const Candidate& one) {
+    for_each_candidate(problem, wanted, [&](const Candidate& one) {
       if (!one.product || one.is_peer) return;
       const auto [crs_seconds, seconds] = median_seconds_in_turns(exec, crs, one.product);
       const double ratio = seconds / crs_seconds;

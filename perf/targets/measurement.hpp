@@ -75,7 +75,7 @@ Measurement measure_problem(Report& report, const std::string& name,
   wanted.stored = stored;
   wanted.time_conversions = time_conversions;
   wanted.wants = [&](const std::string& candidate, bool) { return wants(candidate); };
-  for_each_candidate<Scalar>(problem, wanted, [&](const Candidate& candidate) {
+  for_each_candidate(problem, wanted, [&](const Candidate& candidate) {
     if (!candidate.product) return;
     result.all.push_back({candidate.name, candidate.is_peer,
                           median_cold_seconds(exec, flush, candidate.product), candidate.bytes,

@@ -11,6 +11,8 @@ namespace Filigree::Impl {
 
 /// The trailing half that stands for a number which cannot be split.
 constexpr int cannot_be_split = std::numeric_limits<int>::min();
+/// The largest trailing half. A constant, because device code must not call host functions.
+constexpr int largest_trailing_half = std::numeric_limits<int>::max();
 
 /// The trailing half of a double whose leading half is static_cast<float>(value): the difference of the bits
 /// of `value` and of the leading half as a double. It is at most 2^28 in size if |value| is 0 or in the range
@@ -21,9 +23,7 @@ KOKKOS_INLINE_FUNCTION int trailing_half(double value) {
   if (value != value) return 0;
   if (leading == 0 && value != 0) return cannot_be_split;
   const auto difference = static_cast<std::int64_t>(bits_of_double(value) - bits_of_double(leading));
-  // A constant, because device code must not call host functions.
-  constexpr std::int64_t most = std::numeric_limits<int>::max();
-  const bool fits = difference > cannot_be_split && difference <= most;
+  const bool fits = difference > cannot_be_split && difference <= largest_trailing_half;
   return fits ? static_cast<int>(difference) : cannot_be_split;
 }
 

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "products/candidates_impl.hpp"
+
+namespace FiligreePerf {
+using Problem = SpmvProblem<float, SeveralColumns<float, Kokkos::LayoutRight>>;
+template class SpmvProblem<float, SeveralColumns<float, Kokkos::LayoutRight>>;
+template std::vector<std::string> candidate_names<Problem>();
+template void for_each_candidate(const std::shared_ptr<Problem>&, const Wanted&,
+                                 const std::function<void(const Candidate&)>&);
+}  // namespace FiligreePerf

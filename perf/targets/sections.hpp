@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "targets/targets.hpp"
+
+namespace FiligreePerf {
+
+/// Small matrices are repeated along the diagonal until they have about this number of entries.
+constexpr std::int64_t entries_of_large = 20000000;
+
+/// The options of filigree_targets.
+struct Options {
+  std::string matrices;           ///< folder, or empty
+  std::vector<std::string> only;  ///< names of sections; empty means all
+};
+
+/// Fused products, block Jacobi and conjugate gradients. It has its own source file, because it takes long to
+/// compile.
+void solve(Report& report, const Options& options, double bandwidth);
+
+}  // namespace FiligreePerf
