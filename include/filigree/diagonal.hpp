@@ -14,8 +14,8 @@
 namespace Filigree {
 namespace Impl {
 
-/// Adds the entries of a matrix in the b x b blocks on its diagonal to `blocks`, which holds zeros. Block k
-/// is stored by rows from position k * b * b on. One lane adds all entries of a row, in the order of the
+/// Adds the entries of a matrix in the b x b blocks on its diagonal to `blocks`, which holds zeros. Row i of the
+/// matrix is stored from position i * row_stride on. One lane adds all entries of a row, in the order of the
 /// format, so that every run gives the same bits.
 template <class ExecutionSpace, class Layout>
 struct DiagonalBlocks {
@@ -24,12 +24,15 @@ struct DiagonalBlocks {
 
   Layout layout;
   scalar_type* blocks;
+  std::int64_t row_stride;
+  std::int64_t column_stride;
   std::int64_t block_size;
   std::int64_t rows;     ///< rows with elements in the blocks
   std::int64_t columns;  ///< columns of the matrix
 
-  KOKKOS_FORCEINLINE_FUNCTION scalar_type* block_row(std::int64_t row) const {
-    return blocks + row * block_size;
+  /// Column c of the block, in row `row` of the matrix.
+  KOKKOS_FORCEINLINE_FUNCTION scalar_type& element(std::int64_t row, std::int64_t c) const {
+    return blocks[row * row_stride + c * column_stride];
   }
 
   /// Stored row i or, of a dense format, matrix row i.
@@ -38,7 +41,7 @@ struct DiagonalBlocks {
       const std::int64_t first = i / block_size * block_size;
       for (std::int64_t c = 0; c < block_size && first + c < columns; ++c) {
         const std::int64_t position = layout.position(i, first + c);
-        if (position != no_position) block_row(i)[c] = layout.value(position);
+        if (position != no_position) element(i, c) = layout.value(position);
       }
     } else {
       const std::int64_t row = layout.matrix_row(i);
@@ -49,7 +52,7 @@ struct DiagonalBlocks {
           for (std::int64_t j = 0; j < entries.count; ++j) {
             const std::int64_t column = static_cast<std::int64_t>(entries.column(j));
             if (column >= first && column < first + block_size)
-              block_row(row)[column - first] += entries.value(j);
+              element(row, column - first) += entries.value(j);
           }
         });
     }
@@ -57,19 +60,19 @@ struct DiagonalBlocks {
 };
 
 /// Launches the kernel "Filigree::<what>[<format>]" that adds the entries in the diagonal blocks of A to
-/// `blocks`.
+/// `blocks`. See DiagonalBlocks for the strides.
 template <class ExecutionSpace, class Matrix>
 void add_diagonal_blocks(const ExecutionSpace& exec, const char* what, const Matrix& A,
-                         typename MatrixTraits<Matrix>::value_type* blocks, std::int64_t block_size,
-                         std::int64_t rows) {
+                         typename MatrixTraits<Matrix>::value_type* blocks, std::int64_t row_stride,
+                         std::int64_t column_stride, std::int64_t block_size, std::int64_t rows) {
   using Traits = MatrixTraits<Matrix>;
   with_layout(exec, A, [&](const auto& layout) {
     using Layout = std::decay_t<decltype(layout)>;
     std::int64_t calls = rows;
     if constexpr (!Layout::is_dense) calls = layout.stored_row_count();
-    Kokkos::parallel_for(
-        label(what, Traits::name()), row_range<void>(exec, calls),
-        DiagonalBlocks<ExecutionSpace, Layout>{layout, blocks, block_size, rows, Traits::num_cols(A)});
+    Kokkos::parallel_for(label(what, Traits::name()), row_range<void>(exec, calls),
+                         DiagonalBlocks<ExecutionSpace, Layout>{layout, blocks, row_stride, column_stride,
+                                                                block_size, rows, Traits::num_cols(A)});
   });
 }
 
@@ -125,7 +128,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, diagonal_t<M
   Impl::ScopedRegion region(Impl::label("diagonal", Traits::name()));
   const std::int64_t length = std::min(Traits::num_rows(A), Traits::num_cols(A));
   const auto result = Impl::zeros_for<diagonal_t<Matrix>, Matrix>(exec, "diagonal", length);
-  if (length > 0) Impl::add_diagonal_blocks(exec, "diagonal", A, result.data(), 1, length);
+  if (length > 0) Impl::add_diagonal_blocks(exec, "diagonal", A, result.data(), 1, 1, 1, length);
   return result;
 }
 
@@ -174,7 +177,7 @@ diagonal_blocks(const ExecutionSpace& exec, const Matrix& A, int block_size) {
   const auto result =
       Impl::zeros_for<diagonal_blocks_t<Matrix>, Matrix>(exec, "diagonal_blocks", blocks, b, b);
   if (blocks > 0)
-    Impl::add_diagonal_blocks(exec, "diagonal_blocks", A, result.data(), b,
+    Impl::add_diagonal_blocks(exec, "diagonal_blocks", A, result.data(), b, 1, b,
                               std::min(Traits::num_rows(A), blocks * b));
   return result;
 }

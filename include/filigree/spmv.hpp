@@ -37,12 +37,12 @@ const auto& stored_matrix(const Matrix& A) {
     return A;
 }
 
-/// The arguments of a product that spmv() has checked, and the functions that compute it. X and Y are the types
-/// of the elements of x and y, which are not const.
+/// The arguments of a product that were checked, and the functions that compute it. X and Y are the types of the
+/// elements of x and y, which are not const, or Y is an Epilogue, which stands for y.
 template <class ExecutionSpace, class Matrix, class X, class Y>
 struct Product {
   using scalar_type = typename MatrixTraits<Matrix>::value_type;
-  using accumulator_type = wider_t<scalar_type, X, Y>;
+  using accumulator_type = wider_t<scalar_type, X, typename ProductTarget<Y>::scalar_type>;
 
   const ExecutionSpace& exec;
   Mode mode;
@@ -51,7 +51,7 @@ struct Product {
   MultiVector<const X> x;
   std::int64_t x_rows;
   accumulator_type beta;
-  MultiVector<Y> y;
+  typename ProductTarget<Y>::vector_type y;
   std::int64_t y_rows;
 
   // These functions launch the kernels of products, except those of Kokkos Kernels for several columns and with

@@ -29,5 +29,6 @@ Causes causes_of_checks();
 Causes causes_of_choices();
 Causes causes_of_grids();
 Causes causes_of_files();
+Causes causes_of_solvers();
 
 }  // namespace FiligreeTest

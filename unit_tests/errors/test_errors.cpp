@@ -111,7 +111,7 @@ const Causes before_main = thrown_before_main();
 Causes all_causes() {
   Causes all = before_main;
   for (const auto& list : {causes_of_products(), causes_of_conversions(), causes_of_checks(),
-                           causes_of_choices(), causes_of_grids(), causes_of_files()})
+                           causes_of_choices(), causes_of_grids(), causes_of_files(), causes_of_solvers()})
     all.insert(all.end(), list.begin(), list.end());
   return all;
 }

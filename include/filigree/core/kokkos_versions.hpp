@@ -13,6 +13,14 @@
 #error "Filigree needs Kokkos 3.4 or newer."
 #endif
 
+namespace Filigree::Impl {
+/// The lanes of a team: its threads times their vector lanes. Kokkos has no public function for the latter.
+template <class Policy>
+int lanes_of_team(const Policy& policy) {
+  return policy.team_size() * policy.impl_vector_length();
+}
+}  // namespace Filigree::Impl
+
 /// 1 if Kokkos Kernels has BsrMatrix and a product for it (3.6 and newer), else 0.
 #define FILIGREE_HAS_BSR (KOKKOS_VERSION >= 30600)
 

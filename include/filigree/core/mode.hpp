@@ -52,15 +52,19 @@ constexpr bool is_conjugate(Mode mode) {
   return mode == Mode::Conjugate || mode == Mode::ConjugateTranspose;
 }
 
+/// Calls visit(conjugate) with std::true_type if the mode conjugates complex scalars, else with std::false_type.
+template <class Scalar, class Visit>
+void with_conjugate(Mode mode, const Visit& visit) {
+  is_conjugate(mode) ? visit(std::bool_constant<is_complex_v<Scalar>>()) : visit(std::false_type());
+}
+
 /// Calls visit(transpose, conjugate) with std::true_type or std::false_type, so that a kernel can be compiled
 /// for each mode. For real scalars `conjugate` is always false, which avoids duplicate kernels.
 template <class Scalar, class Visit>
 void with_mode(Mode mode, const Visit& visit) {
-  using complex = std::bool_constant<is_complex_v<Scalar>>;
-  if (is_transpose(mode))
-    is_conjugate(mode) ? visit(std::true_type(), complex()) : visit(std::true_type(), std::false_type());
-  else
-    is_conjugate(mode) ? visit(std::false_type(), complex()) : visit(std::false_type(), std::false_type());
+  with_conjugate<Scalar>(mode, [&](auto conjugate) {
+    is_transpose(mode) ? visit(std::true_type(), conjugate) : visit(std::false_type(), conjugate);
+  });
 }
 }  // namespace Impl
 

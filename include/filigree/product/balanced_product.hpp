@@ -68,6 +68,7 @@
 
 #include "filigree/product/balanced_device.hpp"
 #include "filigree/product/balanced_host.hpp"
+#include "filigree/product/launch_product.hpp"
 
 namespace Filigree::Impl {
 
@@ -90,13 +91,19 @@ struct BalancedSpmv {
   using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>,
                                          Kokkos::LaunchBounds<launch::lanes, teams_per_sm>>;
 
-  /// Whether chunks meet: case c of step 5.
-  static constexpr bool chunks_meet = launch::gpu && EntryLayout::may_meet && !RowAligned &&
+  /// Whether chunks meet: case c of step 5. Not if the Epilogue reduces, because it depends on the run which of two
+  /// teams stores their row.
+  static constexpr bool reduces = target_reduces<typename Operands::y_vector>;
+  static constexpr bool chunks_meet = launch::gpu && EntryLayout::may_meet && !RowAligned && !reduces &&
                                       Operands::most_columns == 1 &&
                                       SumAsWord<accumulator_type>::fits_one_word;
   using device_chunk = DeviceChunk<product_type, Conjugate, chunks_meet>;
 
   product_type product;
+
+  /// The partial results of a lane. It depends on the run which team joins the cut rows, so these have a partial
+  /// result of their own. All teams but one add zeros to it, so that the bits do not depend on the run.
+  static constexpr int partials_per_lane = RowAligned ? 2 : 1;
 
   static constexpr std::size_t scratch_bytes() {
     if constexpr (launch::gpu)
@@ -142,8 +149,15 @@ struct BalancedSpmv {
       multiply_chunk_on_host<false, Conjugate>(product, chunk, begin, end);
     }
     if constexpr (RowAligned)
-      if (product.cut_row_count > 0 && LastTeam::ends_last(product, team))
-        LastTeam::join_all(product, team, scratch_sums);
+      if (product.cut_row_count > 0 && LastTeam::ends_last(product, team)) {
+        if constexpr (reduces) {
+          product_type joining = product;
+          joining.operands.y.partial += 1;
+          LastTeam::join_all(joining, team, scratch_sums);
+        } else {
+          LastTeam::join_all(product, team, scratch_sums);
+        }
+      }
   }
 };
 
@@ -189,9 +203,9 @@ void balanced_spmv(const ExecutionSpace& exec, const std::string& name, const st
         typename Kernel::policy_type(exec, static_cast<int>(chunk_count + scaling_teams), Launch::lanes, 1);
     // 16 bytes more for the alignment of Scratch.
     policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(Kernel::scratch_bytes() + 16)));
-    Kokkos::parallel_for(name, policy, Kernel{product});
+    launch_product(exec, name, policy, Kernel{product});
   };
-  with_mode<typename EntryLayout::scalar_type>(mode, [&](auto, auto conjugate) {
+  with_conjugate<typename EntryLayout::scalar_type>(mode, [&](auto conjugate) {
     if (row_aligned)
       launch(conjugate, std::true_type());
     else
@@ -201,7 +215,7 @@ void balanced_spmv(const ExecutionSpace& exec, const std::string& name, const st
     product.cut_row_count = chunks.long_row_count;
   if (!row_aligned && product.cut_row_count + product.empty_row_count > 0) {
     const JoinCutRows<ExecutionSpace, Product> join{product};
-    Kokkos::parallel_for(join_name, join.policy(exec), join);
+    launch_product(exec, join_name, join.policy(exec), join);
   }
   WorkspacePool<ExecutionSpace>::get().give_back(workspace);
 }

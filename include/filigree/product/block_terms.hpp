@@ -22,6 +22,7 @@
 #pragma once
 
 #include "filigree/core/integer.hpp"
+#include "filigree/product/launch_product.hpp"
 #include "filigree/product/operands.hpp"
 
 namespace Filigree::Impl {
@@ -119,7 +120,7 @@ struct BlockTermsHostSpmv {
   Operands operands;
 
   void launch_on(const ExecutionSpace& exec, const std::string& name) const {
-    Kokkos::parallel_for(name, launch::policy(exec, terms.y_blocks), *this);
+    launch_product(exec, name, launch::policy(exec, terms.y_blocks), *this);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
@@ -197,8 +198,8 @@ struct BlockTermsRowSpmv {
   Operands operands;
 
   void launch_on(const ExecutionSpace& exec, const std::string& name) const {
-    Kokkos::parallel_for(
-        name,
+    launch_product(
+        exec, name,
         launch::policy(exec, terms.y_blocks * terms.block_size, launch::team_size, operands.column_lanes()),
         *this);
   }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "filigree/core/load_once.hpp"
+#include "filigree/core/mode.hpp"
+#include "filigree/product/epilogue.hpp"
 #include "filigree/product/scale.hpp"
 #include "filigree/product/scaling.hpp"
 
@@ -19,14 +21,17 @@ enum class ColumnAccess {
 };
 
 /// x, y, alpha and beta of y = beta*y + alpha*op(A)*x, for Columns columns of x and y as ColumnAccess says.
-/// spmv() makes them and hands them to the kernels of every format. Scalar is the scalar type of A. Scaling
-/// is NoScaling or PowerScaling. docs/performance.md, "Several columns of x on a GPU", compares the kinds of
+/// spmv() makes them and hands them to the kernels of every format. Scalar is the scalar type of A. Y is that of
+/// y, or an Epilogue that gets the sums instead of y. Scaling is NoScaling or PowerScaling. docs/performance.md, "Several columns of x on a GPU", compares the kinds of
 /// access.
 template <class Scalar, class X, class Y, int Columns, class Scaling = NoScaling,
           ColumnAccess Access = ColumnAccess::any>
 struct ProductOperands : Scaling {
-  using y_type = Y;
-  using accumulator_type = wider_t<Scalar, X, Y>;
+  using y_vector = typename ProductTarget<Y>::vector_type;
+  using y_type = typename ProductTarget<Y>::scalar_type;
+  /// Whether sums update a y in memory, and do not go to an Epilogue.
+  static constexpr bool y_is_in_memory = ProductTarget<Y>::is_in_memory;
+  using accumulator_type = wider_t<Scalar, X, y_type>;
   using x_vector = typename Scaling::template x_vector<X, accumulator_type>;
   using x_type = typename x_vector::value_type;
   /// A pointer to an element of x, or what stands for it.
@@ -42,10 +47,19 @@ struct ProductOperands : Scaling {
   using sums_type = accumulator_type[Columns];
 
   x_vector x;
-  MultiVector<Y> y;
+  y_vector y;
   int columns;
   accumulator_type alpha;
   accumulator_type beta;
+
+  /// with_mode() for the modes that the product can have: with an Epilogue N and C, else all.
+  template <class Visit>
+  static void with_mode(Mode mode, const Visit& visit) {
+    if constexpr (y_is_in_memory)
+      Impl::with_mode<Scalar>(mode, visit);
+    else
+      with_conjugate<Scalar>(mode, [&](auto conjugate) { visit(std::false_type(), conjugate); });
+  }
 
   /// Whether this launch has the given column of x. If is_exact, that is known at compile time.
   KOKKOS_FORCEINLINE_FUNCTION bool has(int column) const { return is_exact || column < columns; }
@@ -209,6 +223,7 @@ struct ProductOperands : Scaling {
 
   /// y(column, :) += alpha * a * x(row, :) with atomics, for modes T and H. y must have been scaled before.
   KOKKOS_FORCEINLINE_FUNCTION void scatter(std::int64_t row, const Scalar& a, std::int64_t column) const {
+    static_assert(y_is_in_memory, "An Epilogue gets whole sums only.");
     const auto wide_a = widen<accumulator_type>(a);
     for (int c = 0; c < columns; ++c)
       atomic_add(&y(column, c),
@@ -219,19 +234,22 @@ struct ProductOperands : Scaling {
   /// y = beta * y for all `rows` rows of y, in a kernel of its own.
   template <class ExecutionSpace>
   void scale(const ExecutionSpace& exec, std::int64_t rows) const {
-    Impl::scale(exec, beta, y, rows, columns);
+    if constexpr (y_is_in_memory) Impl::scale(exec, beta, y, rows, columns);
   }
 
-  /// y(row, column) = beta * y(row, column) + alpha * sum
+  /// y(row, column) = beta * y(row, column) + alpha * sum, or the call of the Epilogue with alpha * sum.
   template <class Row>
   KOKKOS_FORCEINLINE_FUNCTION void store(const accumulator_type& sum, Row row, int column) const {
-    update(y(row, column), beta, times(alpha, this->scaled_sum(sum, row)));
+    if constexpr (y_is_in_memory)
+      update(y(row, column), beta, times(alpha, this->scaled_sum(sum, row)));
+    else
+      y.finish(static_cast<std::int64_t>(row), column, times(alpha, this->scaled_sum(sum, row)));
   }
 
   /// y(row, :) = beta * y(row, :) + alpha * sums
   template <class Row>
   KOKKOS_FORCEINLINE_FUNCTION void store(const sums_type& sums, Row row) const {
-    if constexpr (has_column_lanes) {
+    if constexpr (has_column_lanes && y_is_in_memory) {
       using pack_type = Pack<Y, Columns>;
       pack_type* const stored = reinterpret_cast<pack_type*>(&y(row, 0));
       pack_type pack = {};
@@ -253,6 +271,9 @@ struct ProductOperands : Scaling {
                                               std::int64_t y_rows = INT64_MAX) const {
     if constexpr (Rows == 1) {
       store(sums[0], row);
+    } else if constexpr (!y_is_in_memory) {
+      for (int r = 0; r < Rows; ++r)
+        if (static_cast<std::int64_t>(row) < y_rows - r) store(sums[r], row + r);
     } else {
       for (int c = 0; c < Columns; ++c) {
         if (!has(c)) continue;

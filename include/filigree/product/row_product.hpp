@@ -11,6 +11,7 @@
 #include <string>
 
 #include "filigree/core/mode.hpp"
+#include "filigree/product/launch_product.hpp"
 #include "filigree/product/operands.hpp"
 #include "filigree/product/row_layout.hpp"
 
@@ -265,10 +266,10 @@ void launch_row_product(const ExecutionSpace& exec, const std::string& name, Mod
     using Launch = typename decltype(kernel)::launch;
     const int lanes_per_row = layout.lanes() * kernel.operands.column_lanes();
     kernel.rows_per_gpu_team = lanes / lanes_per_row;
-    Kokkos::parallel_for(name, Launch::policy(exec, layout.stored_row_count(), lanes, lanes_per_row), kernel);
+    launch_product(exec, name, Launch::policy(exec, layout.stored_row_count(), lanes, lanes_per_row), kernel);
   };
   if (is_transpose(mode)) operands.scale(exec, num_cols);
-  with_mode<typename Layout::scalar_type>(mode, [&](auto transpose, auto conjugate) {
+  operands.with_mode(mode, [&](auto transpose, auto conjugate) {
     constexpr bool c = decltype(conjugate)::value;
     using Launch = ProductLaunch<ExecutionSpace, Operands, 256, Layout::rows_per_host_team>;
     const auto any_count = operands.with_any_count();

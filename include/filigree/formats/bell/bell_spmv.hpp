@@ -4,6 +4,7 @@
 #include "filigree/core/block_size.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/formats/bell/bell_matrix.hpp"
+#include "filigree/product/launch_product.hpp"
 #include "filigree/product/operands.hpp"
 
 namespace Filigree::Impl {
@@ -137,22 +138,23 @@ template <class ExecutionSpace, class S, class O, class D, class M, class Z, cla
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const BellMatrix<S, O, D, M, Z>& bell, const Operands& operands) {
   const auto launch = [&](auto block_size, const auto& chosen_operands) {
-    with_mode<S>(mode, [&](auto, auto conjugate) {
+    with_conjugate<S>(mode, [&](auto conjugate) {
       using Kernel =
           BellSpmv<ExecutionSpace, BellMatrix<S, O, D, M, Z>, std::decay_t<decltype(chosen_operands)>,
                    decltype(block_size)::value, decltype(conjugate)::value>;
       using launch = typename Kernel::launch;
-      Kokkos::parallel_for(name,
-                           launch::policy(exec, static_cast<std::int64_t>(bell.numRows()), launch::team_size,
-                                          chosen_operands.column_lanes()),
-                           Kernel(bell, chosen_operands));
+      launch_product(exec, name,
+                     launch::policy(exec, static_cast<std::int64_t>(bell.numRows()), launch::team_size,
+                                    chosen_operands.column_lanes()),
+                     Kernel(bell, chosen_operands));
     });
   };
-  if (is_transpose(mode)) {
-    operands.scale(exec, static_cast<std::int64_t>(bell.numCols()));
-    launch(std::integral_constant<int, 0>(), operands.with_any_count());
-    return;
-  }
+  if constexpr (Operands::y_is_in_memory)
+    if (is_transpose(mode)) {
+      operands.scale(exec, static_cast<std::int64_t>(bell.numCols()));
+      launch(std::integral_constant<int, 0>(), operands.with_any_count());
+      return;
+    }
   with_block_size(bell.block_size(), [&](auto block_size) {
     if constexpr (decltype(block_size)::value > 0) launch(block_size, operands);
   });

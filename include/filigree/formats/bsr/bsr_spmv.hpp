@@ -5,6 +5,7 @@
 
 #if FILIGREE_HAS_BSR
 #include "filigree/core/mode.hpp"
+#include "filigree/product/launch_product.hpp"
 #include "filigree/product/operands.hpp"
 
 namespace Filigree::Impl {
@@ -67,11 +68,11 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
   using Bsr = KokkosSparse::Experimental::BsrMatrix<S, O, D, M, Z>;
   if (is_transpose(mode)) operands.scale(exec, MatrixTraits<Bsr>::num_cols(A));
   const auto any_count = operands.with_any_count();
-  with_mode<std::remove_const_t<S>>(mode, [&](auto transpose, auto conjugate) {
+  operands.with_mode(mode, [&](auto transpose, auto conjugate) {
     using Kernel = BsrSpmv<ExecutionSpace, Bsr, std::decay_t<decltype(any_count)>, decltype(transpose)::value,
                            decltype(conjugate)::value>;
-    Kokkos::parallel_for(name, Kernel::launch::policy(exec, MatrixTraits<Bsr>::num_rows(A)),
-                         Kernel(A, any_count));
+    launch_product(exec, name, Kernel::launch::policy(exec, MatrixTraits<Bsr>::num_rows(A)),
+                   Kernel(A, any_count));
   });
 }
 

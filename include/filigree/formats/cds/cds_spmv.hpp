@@ -68,8 +68,9 @@ void diagonal_spmv_on_gpu(const ExecutionSpace& exec, const std::string& name, c
     using launch = typename Columns::launch;
     const Columns kernel(cds, operands);
     if (kernel.packs_are_aligned_and_whole()) {
-      Kokkos::parallel_for(
-          name, launch::policy(exec, rows / Columns::rows_per_lane, launch::team_size, kernel.column_lanes()),
+      launch_product(
+          exec, name,
+          launch::policy(exec, rows / Columns::rows_per_lane, launch::team_size, kernel.column_lanes()),
           kernel);
       return;
     }
@@ -82,14 +83,14 @@ void diagonal_spmv_on_gpu(const ExecutionSpace& exec, const std::string& name, c
         is_aligned_to_pack<packed_rows>(value_pointer_of(cds)) &&
         rows <= std::numeric_limits<typename Cds::ordinal_type>::max() - packed_rows) {
       using Packed = CdsDeviceSpmv<ExecutionSpace, Cds, Operands, BlockSize, Conjugate, packed_rows>;
-      Kokkos::parallel_for(name, Packed::launch::policy(exec, Packed::lane_count(rows)),
-                           Packed(cds, operands));
+      launch_product(exec, name, Packed::launch::policy(exec, Packed::lane_count(rows)),
+                     Packed(cds, operands));
       return;
     }
   using Single = CdsDeviceSpmv<ExecutionSpace, Cds, Operands, BlockSize, Conjugate, 1>;
-  Kokkos::parallel_for(name,
-                       Single::launch::policy(exec, rows, Single::launch::team_size, operands.column_lanes()),
-                       Single(cds, operands));
+  launch_product(exec, name,
+                 Single::launch::policy(exec, rows, Single::launch::team_size, operands.column_lanes()),
+                 Single(cds, operands));
 }
 
 /// The product of a matrix whose block size is BlockSize, or is read at run time if BlockSize is 0. The
@@ -97,13 +98,13 @@ void diagonal_spmv_on_gpu(const ExecutionSpace& exec, const std::string& name, c
 template <int BlockSize, class ExecutionSpace, class Cds, class Operands>
 void diagonal_spmv(const ExecutionSpace& exec, const std::string& name, Mode mode, const Cds& cds,
                    const Operands& operands) {
-  with_mode<typename Cds::value_type>(mode, [&](auto transpose, auto conjugate) {
+  operands.with_mode(mode, [&](auto transpose, auto conjugate) {
     constexpr bool c = decltype(conjugate)::value;
     if constexpr (decltype(transpose)::value) {
       const std::int64_t rows = static_cast<std::int64_t>(cds.numRows());
       const std::int64_t columns = static_cast<std::int64_t>(cds.numCols());
       const auto launch = [&](auto kernel) {
-        Kokkos::parallel_for(name, decltype(kernel)::launch::policy(exec, columns), kernel);
+        launch_product(exec, name, decltype(kernel)::launch::policy(exec, columns), kernel);
       };
       const auto any_count = operands.with_any_count();
       using AnyCount = std::decay_t<decltype(any_count)>;
@@ -116,8 +117,8 @@ void diagonal_spmv(const ExecutionSpace& exec, const std::string& name, Mode mod
       diagonal_spmv_on_gpu<BlockSize, c>(exec, name, cds, operands);
     } else {
       using Kernel = CdsHostSpmv<ExecutionSpace, Cds, Operands, BlockSize, c>;
-      Kokkos::parallel_for(name, Kernel::launch::policy(exec, static_cast<std::int64_t>(cds.numRows())),
-                           Kernel(cds, operands));
+      launch_product(exec, name, Kernel::launch::policy(exec, static_cast<std::int64_t>(cds.numRows())),
+                     Kernel(cds, operands));
     }
   });
 }
@@ -127,7 +128,7 @@ template <class ExecutionSpace, class S, class O, class D, class M, class Z, cla
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const CdsMatrix<S, O, D, M, Z>& cds, const Operands& operands) {
   if (cds.layout() == CdsLayout::components && cds.block_size() > 1) {
-    with_mode<S>(mode, [&](auto transpose, auto conjugate) {
+    operands.with_mode(mode, [&](auto transpose, auto conjugate) {
       component_spmv<decltype(transpose)::value, decltype(conjugate)::value>(exec, name, cds, operands);
     });
     return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "filigree/product/launch_product.hpp"
 #include "filigree/product/operands.hpp"
 #include "filigree/product/split_pointer.hpp"
 

@@ -65,7 +65,7 @@ struct CdsBlockRowSpmv : BlockRowProduct<Terms, Operands, BlockSize> {
         x_blocks(static_cast<ordinal_type>(terms.x_blocks)) {}
 
   void launch_on(const ExecutionSpace& exec, const std::string& name) const {
-    Kokkos::parallel_for(name, launch::policy(exec, this->terms.y_blocks), *this);
+    launch_product(exec, name, launch::policy(exec, this->terms.y_blocks), *this);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {

@@ -34,13 +34,15 @@ void coo_spmv(const ExecutionSpace& exec, const std::string& name, const std::st
     balanced_spmv(exec, name, join_name, mode, entries, operands, coo.chunks, coo.empty_rows);
     return;
   }
-  operands.scale(exec, static_cast<std::int64_t>(coo.numCols()));
-  with_mode<S>(mode, [&](auto, auto conjugate) {
-    const auto any_count = operands.with_any_count();
-    using Kernel = CooSpmvTranspose<ExecutionSpace, Layout, std::decay_t<decltype(any_count)>,
-                                    decltype(conjugate)::value>;
-    Kokkos::parallel_for(name, Kernel::launch::policy(exec, entries.nnz), Kernel{entries, any_count});
-  });
+  if constexpr (Operands::y_is_in_memory) {
+    operands.scale(exec, static_cast<std::int64_t>(coo.numCols()));
+    with_conjugate<S>(mode, [&](auto conjugate) {
+      const auto any_count = operands.with_any_count();
+      using Kernel = CooSpmvTranspose<ExecutionSpace, Layout, std::decay_t<decltype(any_count)>,
+                                      decltype(conjugate)::value>;
+      Kokkos::parallel_for(name, Kernel::launch::policy(exec, entries.nnz), Kernel{entries, any_count});
+    });
+  }
 }
 
 /// The product of a COO matrix. The arguments are checked, and A has entries.

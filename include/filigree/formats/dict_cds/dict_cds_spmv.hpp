@@ -100,7 +100,7 @@ struct DictCdsBlockRowSpmv : BlockRowProduct<Terms, Operands, BlockSize> {
           typename launch::policy_type(exec, std::min(resident, policy.league_size()), launch::team_size, 1);
       policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(shared_bytes(blocks)) + 16));
     }
-    Kokkos::parallel_for(name, policy, *this);
+    launch_product(exec, name, policy, *this);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const member_type& team) const {
@@ -215,7 +215,7 @@ void dictionary_spmv(const ExecutionSpace& exec, const std::string& name,
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const DictCdsMatrix<S, O, D, M, Z>& A, const Operands& operands) {
-  with_mode<S>(mode, [&](auto transpose, auto conjugate) {
+  operands.with_mode(mode, [&](auto transpose, auto conjugate) {
     dictionary_spmv<decltype(transpose)::value, decltype(conjugate)::value>(exec, name, A, operands);
   });
 }

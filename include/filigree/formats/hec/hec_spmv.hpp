@@ -2,6 +2,7 @@
 #pragma once
 
 #include "filigree/formats/hec/hec_layout.hpp"
+#include "filigree/product/launch_product.hpp"
 #include "filigree/product/row_product.hpp"
 
 namespace Filigree::Impl {
@@ -92,10 +93,10 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
       const std::int64_t teams = layout.long_count + excess_teams +
                                  launch::league_size(layout.stored_row_count(), launch::rows_per_team);
       const auto policy = typename launch::policy_type(exec, static_cast<int>(teams), launch::team_size, 1);
-      with_mode<S>(mode, [&](auto, auto conjugate) {
-        Kokkos::parallel_for(name, policy,
-                             HecSpmv<ExecutionSpace, Layout, AnyCount, decltype(conjugate)::value>{
-                                 layout, any_count, excess_teams});
+      with_conjugate<S>(mode, [&](auto conjugate) {
+        launch_product(exec, name, policy,
+                       HecSpmv<ExecutionSpace, Layout, AnyCount, decltype(conjugate)::value>{
+                           layout, any_count, excess_teams});
       });
       return;
     }

@@ -70,7 +70,7 @@ struct SymCdsMarchSpmv : BlockRowProduct<Terms, Operands, BlockSize> {
     // A multiprocessor of current GPUs has room for 2048 lanes.
     length = march_length(planes, std::max(1, exec.concurrency() / 2048 * (lanes_per_sm / team_size)));
     const std::int64_t teams = tiles * ((planes + length - 1) / length);
-    Kokkos::parallel_for(name, launch::policy(exec, teams * team_size, team_size), *this);
+    launch_product(exec, name, launch::policy(exec, teams * team_size, team_size), *this);
   }
 
   /// The length of a march of `planes` block rows in all. A short march reads more blocks of the march diagonal

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Conjugate gradients (CG) with three kernels per iteration, which move the least memory that the method allows with
+// these vectors:
+//
+//   1. q = A p, and the dot product of p and q                           reads A, p; writes q
+//   2. r = r - alpha q, and the dot products of r with r and with M^-1 r  reads r, q; writes r
+//   3. x = x + alpha p; p = M^-1 r + beta p                               reads x, p, r; writes x, p
+//
+// alpha and beta stay on the device, so that the host does not wait in an iteration. If M^-1 does not work element by
+// element, it is applied after kernel 2.
+#pragma once
+
+#include <cmath>
+
+#include "filigree/solve/preconditioner.hpp"
+#include "filigree/solve/row_kernel.hpp"
+#include "filigree/solve/solver.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// The numbers of one iteration on the device. All are sums of products of vectors.
+template <class T>
+struct CgNumbers {
+  Sums<T, 1> direction;  ///< p^H q
+  Sums<T, 2> residual;   ///< r^H r and r^H z before the iteration
+
+  /// Whether the iteration changes x. All lanes decide alike. `limit` is the square of the largest residual that is
+  /// small enough. The comparisons are false for NaN.
+  KOKKOS_FORCEINLINE_FUNCTION bool is_active(real_t<T> limit) const {
+    return real_part(residual[0]) > limit && real_part(residual[1]) > 0 && real_part(direction[0]) > 0 &&
+           is_finite_number(residual[1]) && is_finite_number(direction[0]);
+  }
+  static KOKKOS_FORCEINLINE_FUNCTION real_t<T> real_part(const T& value) {
+    if constexpr (is_complex_v<T>)
+      return value.real();
+    else
+      return value;
+  }
+};
+
+/// Kernel 1: q = sum, and the sum of conj(p) q.
+template <class T, class V>
+struct CgProduct {
+  const V* p;
+  V* q;
+
+  template <class Sum>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t row, int, const Sum& sum, Sums<T, 1>& dot) const {
+    q[row] = convert_scalar<V>(sum);
+    dot[0] += T(conjugate_if<true>(T(widen<T>(p[row]))) * T(widen<T>(sum)));
+  }
+};
+
+/// The numbers that a kernel of an iteration uses for all rows.
+template <class T>
+struct CgFactors {
+  bool is_active;
+  T alpha;
+  T beta;
+};
+
+/// Kernel 2. It also begins the method: then there is no q.
+template <class T, class V, class Inverse>
+struct CgResidual {
+  V* r;
+  const V* q;
+  const CgNumbers<T>* numbers;  ///< of this iteration; nullptr at the beginning
+  real_t<T> limit;
+  Inverse inverse;
+
+  struct Loaded {
+    V r, q;
+    typename Inverse::factor_type factor;
+  };
+  KOKKOS_FORCEINLINE_FUNCTION CgFactors<T> common() const {
+    const bool is_active = numbers != nullptr && numbers->is_active(limit);
+    return {is_active, is_active ? T(numbers->residual[1] / numbers->direction[0]) : T(0), T(0)};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Loaded load(const std::int64_t row) const {
+    return {r[row], numbers != nullptr ? q[row] : V(0), inverse.factor(row)};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void finish(const CgFactors<T>& common, const std::int64_t row,
+                                          const Loaded& loaded, Sums<T, 2>& sums) const {
+    V element = loaded.r;
+    if (common.is_active) {
+      element = convert_scalar<V>(T(T(widen<T>(loaded.r)) - common.alpha * T(widen<T>(loaded.q))));
+      r[row] = element;
+    }
+    const T wide = T(widen<T>(element));
+    sums[0] += conjugate_if<true>(wide) * wide;
+    sums[1] += conjugate_if<true>(wide) * inverse.apply(loaded.factor, wide);
+  }
+};
+
+/// The dot products of r with r and z, if the preconditioner is not elementwise.
+template <class T, class V>
+struct CgPreconditioned {
+  const V* r;
+  const V* z;
+
+  struct Loaded {
+    V r, z;
+  };
+  KOKKOS_FORCEINLINE_FUNCTION NoPartial common() const { return {}; }
+  KOKKOS_FORCEINLINE_FUNCTION Loaded load(const std::int64_t row) const { return {r[row], z[row]}; }
+  KOKKOS_FORCEINLINE_FUNCTION void finish(NoPartial, std::int64_t, const Loaded& loaded,
+                                          Sums<T, 2>& sums) const {
+    const T wide = T(widen<T>(loaded.r));
+    sums[0] += conjugate_if<true>(wide) * wide;
+    sums[1] += conjugate_if<true>(wide) * T(widen<T>(loaded.z));
+  }
+};
+
+/// Kernel 3. It also begins the method: then p = M^-1 r, and x does not change. `r` is z if the preconditioner is not
+/// elementwise.
+template <class T, class V, class X, class Inverse>
+struct CgDirection {
+  MultiVector<X> x;
+  V* p;
+  const V* r;
+  const CgNumbers<T>*
+      numbers;  ///< of this iteration, which that of the next one follows; nullptr at the beginning
+  const CgNumbers<T>* next;
+  real_t<T> limit;
+  Inverse inverse;
+
+  struct Loaded {
+    V p, r;
+    X x;
+    typename Inverse::factor_type factor;
+  };
+  KOKKOS_FORCEINLINE_FUNCTION CgFactors<T> common() const {
+    if (numbers == nullptr) return {true, T(0), T(0)};
+    const bool is_active = numbers->is_active(limit);
+    return {is_active, is_active ? T(numbers->residual[1] / numbers->direction[0]) : T(0),
+            is_active ? T(next->residual[1] / numbers->residual[1]) : T(0)};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Loaded load(const std::int64_t row) const {
+    const bool begins = numbers == nullptr;
+    return {begins ? V(0) : p[row], r[row], begins ? X(0) : x(row, 0), inverse.factor(row)};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void finish(const CgFactors<T>& common, const std::int64_t row,
+                                          const Loaded& loaded, NoPartial&) const {
+    if (!common.is_active) return;
+    const T direction = T(widen<T>(loaded.p));
+    const T z = inverse.apply(loaded.factor, T(widen<T>(loaded.r)));
+    if (numbers != nullptr)
+      x(row, 0) = convert_scalar<X>(T(T(widen<T>(loaded.x)) + common.alpha * direction));
+    p[row] = convert_scalar<V>(T(z + common.beta * direction));
+  }
+};
+
+/// The sum of conj(b) b.
+template <class T, class B>
+struct SquaredNorm {
+  MultiVector<const B> b;
+  KOKKOS_FORCEINLINE_FUNCTION NoPartial common() const { return {}; }
+  KOKKOS_FORCEINLINE_FUNCTION B load(const std::int64_t row) const { return b(row, 0); }
+  KOKKOS_FORCEINLINE_FUNCTION void finish(NoPartial, std::int64_t, const B& loaded, Sums<T, 1>& sums) const {
+    const T wide = T(widen<T>(loaded));
+    sums[0] += conjugate_if<true>(wide) * wide;
+  }
+};
+
+}  // namespace Impl
+
+/// Conjugate gradients for A x = b with a Hermitian positive definite matrix of any format and a Hermitian positive
+/// definite preconditioner.
+///
+/// The constructor allocates: three vectors, a fourth one if the preconditioner is not elementwise, and some numbers.
+/// solve() allocates nothing on the device but the workspace of the first product (see spmv()). Every run gives the
+/// same bits; on a host that needs the same number of threads.
+///
+/// Source: Kirk and Hwu, chapter 10, name it as the reason why formats matter; the method is that of Hestenes and
+/// Stiefel 1952.
+template <class ExecutionSpace, class Matrix, class Preconditioner = NoPreconditioner>
+class ConjugateGradients {
+ public:
+  using scalar_type = typename MatrixTraits<Matrix>::value_type;
+  using vector_scalar = Impl::wider_t<scalar_type>;        ///< of the vectors of the method
+  using number_type = Impl::wider_t<scalar_type, double>;  ///< of dot products
+  using device_type = Kokkos::Device<ExecutionSpace, typename MatrixTraits<Matrix>::memory_space>;
+  using vector_type = Kokkos::View<vector_scalar*, device_type>;
+
+  /// Keeps copies of A and of the preconditioner, which share their Views with the originals. So a refill of A is
+  /// seen by the next solve().
+  ///
+  /// Throws std::invalid_argument if A is not square, or an option is negative, or iterations_per_check is not
+  /// positive.
+  ConjugateGradients(const ExecutionSpace& exec, const Matrix& A, const Preconditioner& preconditioner = {},
+                     const SolverOptions& options = {})
+      : m_exec(exec), m_A(A), m_preconditioner(preconditioner), m_options(options) {
+    constexpr const char* function = "Filigree::ConjugateGradients";
+    Impl::check_initialized(function);
+    Impl::check_square(function, A);
+    Impl::check_solver_options(function, options);
+    const auto rows = static_cast<std::size_t>(MatrixTraits<Matrix>::num_rows(A));
+    const auto vector = [&](const char* what) {
+      return vector_type(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, Impl::label(what, "cg", "")),
+                         rows);
+    };
+    m_r = vector("r");
+    m_p = vector("p");
+    m_q = vector("q");
+    if (!is_elementwise) m_z = vector("z");
+    m_numbers = numbers_type(Kokkos::view_alloc(exec, Impl::label("numbers", "cg", "")), ring());
+    m_host_numbers = Kokkos::create_mirror(m_numbers);
+    m_norm = norm_type(Kokkos::view_alloc(exec, Impl::label("norm", "cg", "")));
+  }
+
+  /// Solves A x = b, beginning with the given x. Fences the instance once per iterations_per_check iterations.
+  ///
+  /// Throws std::invalid_argument if b or x has not one element per row of A, or if they overlap.
+  template <class BView, class XView>
+  SolverResult solve(const BView& b, const XView& x);
+
+ private:
+  using Numbers = Impl::CgNumbers<number_type>;
+  using numbers_type = Kokkos::View<Numbers*, device_type>;
+  using norm_type = Kokkos::View<Sums<number_type, 1>, device_type>;
+  static constexpr bool is_elementwise = Impl::is_elementwise_v<Preconditioner>;
+
+  /// The numbers are those of the iterations since the last check, and of the next one.
+  std::size_t ring() const { return static_cast<std::size_t>(m_options.iterations_per_check) + 1; }
+  Numbers* numbers(int iteration) const {
+    return m_numbers.data() + static_cast<std::size_t>(iteration) % ring();
+  }
+
+  std::int64_t rows() const { return static_cast<std::int64_t>(m_r.extent(0)); }
+  auto inverse() const {
+    if constexpr (is_elementwise)
+      return m_preconditioner.element_inverse();
+    else
+      return Impl::IdentityInverse();
+  }
+  void update_residual(const Numbers* current, double limit, Numbers* next) const {
+    static const std::string name = "Filigree::cg_residual[vector]";
+    using Kernel = Impl::CgResidual<number_type, vector_scalar, decltype(inverse())>;
+    Impl::reduce_rows(m_exec, name, rows(),
+                      Kernel{m_r.data(), m_q.data(), current, static_cast<real_type>(limit), inverse()},
+                      &next->residual);
+    if constexpr (!is_elementwise) {
+      m_preconditioner.apply(m_exec, m_r, m_z);
+      Impl::reduce_rows(m_exec, name, rows(),
+                        Impl::CgPreconditioned<number_type, vector_scalar>{m_r.data(), m_z.data()},
+                        &next->residual);
+    }
+  }
+  template <class XView>
+  void update_direction(const XView& x, const Numbers* current, const Numbers* next, double limit) const {
+    static const std::string name = "Filigree::cg_direction[vector]";
+    using X = typename XView::value_type;
+    using Kernel = Impl::CgDirection<number_type, vector_scalar, X, decltype(inverse())>;
+    Impl::for_rows(m_exec, name, rows(),
+                   Kernel{Impl::multi_vector(x), m_p.data(), is_elementwise ? m_r.data() : m_z.data(),
+                          current, next, static_cast<real_type>(limit), inverse()});
+  }
+
+  using real_type = Impl::real_t<number_type>;
+
+  ExecutionSpace m_exec;
+  Matrix m_A;
+  Preconditioner m_preconditioner;
+  SolverOptions m_options;
+  vector_type m_r, m_p, m_q, m_z;
+  numbers_type m_numbers;
+  typename decltype(Kokkos::create_mirror(numbers_type()))::non_const_type m_host_numbers;
+  norm_type m_norm;
+};
+
+template <class ExecutionSpace, class Matrix, class Preconditioner>
+template <class BView, class XView>
+SolverResult ConjugateGradients<ExecutionSpace, Matrix, Preconditioner>::solve(const BView& b,
+                                                                               const XView& x) {
+  constexpr const char* function = "Filigree::ConjugateGradients::solve";
+  static const std::string norm_name = "Filigree::cg_norm[vector]";
+  const std::int64_t rows = MatrixTraits<Matrix>::num_rows(m_A);
+  Impl::check_extents_of_vector(function, "b", b, rows, 1);
+  Impl::check_extents_of_vector(function, "x", x, rows, 1);
+  Impl::check_no_overlap(function, "b", b, "x", x);
+  using B = typename BView::non_const_value_type;
+  const auto real_number = [](const number_type& value) {
+    return static_cast<double>(Numbers::real_part(value));
+  };
+
+  SolverResult result;
+  if (rows == 0) {
+    result.end = SolverEnd::converged;
+    return result;
+  }
+  residual(m_exec, "N", m_A, x, b, m_r);
+  update_residual(nullptr, 0, numbers(0));
+  update_direction(x, nullptr, nullptr, 0);
+  Impl::reduce_rows(m_exec, norm_name, rows,
+                    Impl::SquaredNorm<number_type, B>{Impl::multi_vector<BView, const B>(b)}, m_norm.data());
+  Sums<number_type, 1> norm;
+  m_exec.fence();
+  Kokkos::deep_copy(norm, m_norm);
+  result.norm_of_b = std::sqrt(real_number(norm[0]));
+  const double largest = Impl::largest_residual(m_options, result.norm_of_b);
+  const double limit = largest * largest;
+
+  for (int queued = 0;;) {
+    // The first check comes before the first iteration.
+    Kokkos::deep_copy(m_exec, m_host_numbers, m_numbers);
+    m_exec.fence();
+    const auto number_of = [&](int iteration) -> const Numbers& {
+      return m_host_numbers(static_cast<std::size_t>(iteration) % ring());
+    };
+    for (;; ++result.iterations) {
+      const Numbers& now = number_of(result.iterations);
+      const double squared = real_number(now.residual[0]);
+      result.residual = std::sqrt(squared);
+      result.history.push_back(result.residual);
+      if (!std::isfinite(squared) || !std::isfinite(real_number(now.residual[1])))
+        result.end = SolverEnd::not_finite;
+      else if (squared <= limit)
+        result.end = SolverEnd::converged;
+      else if (!(real_number(now.residual[1]) > 0))
+        result.end = SolverEnd::breakdown;
+      else if (result.iterations == m_options.most_iterations)
+        result.end = SolverEnd::most_iterations;
+      else if (result.iterations == queued)
+        break;
+      else if (!std::isfinite(real_number(now.direction[0])))
+        result.end = SolverEnd::not_finite;
+      else if (!(real_number(now.direction[0]) > 0))
+        result.end = SolverEnd::breakdown;
+      else
+        continue;
+      return result;
+    }
+    result.history.pop_back();
+    const int end = m_options.most_iterations - queued < m_options.iterations_per_check
+                        ? m_options.most_iterations
+                        : queued + m_options.iterations_per_check;
+    for (; queued < end; ++queued) {
+      Numbers* const now = numbers(queued);
+      Numbers* const next = numbers(queued + 1);
+      fused_product(m_exec, "N", m_A, m_p,
+                    Impl::CgProduct<number_type, vector_scalar>{m_p.data(), m_q.data()},
+                    Kokkos::View<Sums<number_type, 1>, device_type, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+                        &now->direction));
+      update_residual(now, limit, next);
+      update_direction(x, now, next, limit);
+    }
+  }
+}
+
+}  // namespace Filigree

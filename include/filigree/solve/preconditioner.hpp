@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Preconditioners M of the solvers. A preconditioner is any class with
+//
+//   template <class ExecutionSpace, class RView, class ZView>
+//   void apply(const ExecutionSpace& exec, const RView& r, const ZView& z) const;
+//
+// that queues z = M^-1 r on exec, for Views of rank 1, without waiting. If the class has a constant is_elementwise that
+// is true, and a function element_inverse(), solvers compute z within their own kernels: its result has a factor(row)
+// that is loaded and an apply(factor, r) that returns the element of z.
+#pragma once
+
+#include "filigree/solve/inverse_diagonal.hpp"
+#include "filigree/solve/residual.hpp"
+#include "filigree/solve/row_kernel.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+template <class Preconditioner, class = void>
+constexpr bool is_elementwise_v = false;
+template <class Preconditioner>
+constexpr bool is_elementwise_v<Preconditioner, std::void_t<decltype(Preconditioner::is_elementwise)>> =
+    Preconditioner::is_elementwise;
+
+/// z = r
+struct IdentityInverse {
+  using factor_type = NoPartial;
+  KOKKOS_FORCEINLINE_FUNCTION factor_type factor(std::int64_t) const { return {}; }
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION T apply(factor_type, const T& r) const {
+    return r;
+  }
+};
+
+/// z = inverse * r
+template <class Scalar>
+struct DiagonalInverse {
+  using factor_type = Scalar;
+  const Scalar* inverse;
+  KOKKOS_FORCEINLINE_FUNCTION factor_type factor(std::int64_t row) const { return inverse[row]; }
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION T apply(const factor_type& factor, const T& r) const {
+    return T(widen<T>(factor) * r);
+  }
+};
+
+/// z = M^-1 r for each row.
+template <class Inverse, class R, class Z>
+struct ApplyElementwise {
+  Inverse inverse;
+  MultiVector<const R> r;
+  MultiVector<Z> z;
+
+  struct Loaded {
+    R r;
+    typename Inverse::factor_type factor;
+  };
+  KOKKOS_FORCEINLINE_FUNCTION NoPartial common() const { return {}; }
+  KOKKOS_FORCEINLINE_FUNCTION Loaded load(const std::int64_t row) const {
+    return {r(row, 0), inverse.factor(row)};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void finish(NoPartial, const std::int64_t row, const Loaded& loaded,
+                                          NoPartial&) const {
+    using Sum = wider_t<R, Z>;
+    z(row, 0) = convert_scalar<Z>(inverse.apply(loaded.factor, Sum(widen<Sum>(loaded.r))));
+  }
+};
+
+template <class ExecutionSpace, class Inverse, class RView, class ZView>
+void apply_elementwise(const ExecutionSpace& exec, const Inverse& inverse, const RView& r, const ZView& z) {
+  static const std::string name = "Filigree::precondition[vector]";
+  using R = typename RView::non_const_value_type;
+  using Z = typename ZView::value_type;
+  for_rows(exec, name, static_cast<std::int64_t>(z.extent(0)),
+           ApplyElementwise<Inverse, R, Z>{inverse, multi_vector<RView, const R>(r), multi_vector(z)});
+}
+
+/// Throws std::invalid_argument unless A is square and has `rows` rows.
+template <class Matrix, class Rows>
+void check_rows(const char* function, const Matrix& A, Rows rows) {
+  check_square(function, A);
+  if (MatrixTraits<Matrix>::num_rows(A) != static_cast<std::int64_t>(rows))
+    fail<std::invalid_argument>(function, ": A has ", MatrixTraits<Matrix>::num_rows(A),
+                                " rows; it must have ", rows, ", as when the preconditioner was made.");
+}
+
+}  // namespace Impl
+
+/// No preconditioner: z = r.
+struct NoPreconditioner {
+  static constexpr bool is_elementwise = true;  ///< see the top of this file
+  Impl::IdentityInverse element_inverse() const { return {}; }
+
+  template <class ExecutionSpace, class RView, class ZView>
+  void apply(const ExecutionSpace& exec, const RView& r, const ZView& z) const {
+    Impl::apply_elementwise(exec, element_inverse(), r, z);
+  }
+};
+
+/// The diagonal of a matrix as preconditioner (Jacobi): z = D^-1 r.
+template <class Matrix>
+class JacobiPreconditioner {
+ public:
+  static constexpr bool is_elementwise = true;  ///< see the top of this file
+
+  /// Computes the inverse of the diagonal of A. Cost and errors: see inverse_diagonal().
+  template <class ExecutionSpace>
+  JacobiPreconditioner(const ExecutionSpace& exec, const Matrix& A) : m_inverse(inverse_diagonal(exec, A)) {}
+
+  /// Computes the inverse again, for a matrix of the same size. Errors: see inverse_diagonal(). After one of them the
+  /// inverse has any values.
+  template <class ExecutionSpace>
+  void refill(const ExecutionSpace& exec, const Matrix& A) {
+    constexpr const char* function = "Filigree::JacobiPreconditioner::refill";
+    Impl::check_rows(function, A, m_inverse.extent(0));
+    Impl::invert_diagonal(exec, function, A, m_inverse);
+  }
+
+  /// The inverse of the diagonal.
+  const diagonal_t<Matrix>& inverse() const { return m_inverse; }
+  Impl::DiagonalInverse<typename MatrixTraits<Matrix>::value_type> element_inverse() const {
+    return {m_inverse.data()};
+  }
+
+  /// Queues z = D^-1 r.
+  template <class ExecutionSpace, class RView, class ZView>
+  void apply(const ExecutionSpace& exec, const RView& r, const ZView& z) const {
+    Impl::apply_elementwise(exec, element_inverse(), r, z);
+  }
+
+ private:
+  diagonal_t<Matrix> m_inverse;
+};
+
+/// The blocks on the diagonal of a matrix as preconditioner (block Jacobi): z = D^-1 r.
+template <class Matrix>
+class BlockJacobiPreconditioner {
+ public:
+  /// Computes the inverse of the b x b blocks on the diagonal of A. Cost and errors: see inverse_diagonal_blocks().
+  template <class ExecutionSpace>
+  BlockJacobiPreconditioner(const ExecutionSpace& exec, const Matrix& A, int block_size)
+      : m_inverse(inverse_diagonal_blocks(exec, A, block_size)) {}
+
+  /// Computes the inverse again, for a matrix of the same size. Errors: see inverse_diagonal_blocks(). After one of
+  /// them the inverse has any values.
+  template <class ExecutionSpace>
+  void refill(const ExecutionSpace& exec, const Matrix& A) {
+    constexpr const char* function = "Filigree::BlockJacobiPreconditioner::refill";
+    Impl::check_rows(function, A, m_inverse.numRows());
+    Impl::invert_diagonal_blocks(exec, function, A, m_inverse);
+  }
+
+  /// The inverse of the blocks, as a matrix with one diagonal of blocks.
+  const inverse_blocks_t<Matrix>& inverse() const { return m_inverse; }
+
+  /// Queues z = D^-1 r.
+  template <class ExecutionSpace, class RView, class ZView>
+  void apply(const ExecutionSpace& exec, const RView& r, const ZView& z) const {
+    spmv(exec, "N", 1.0, m_inverse, r, 0.0, z);
+  }
+
+ private:
+  inverse_blocks_t<Matrix> m_inverse;
+};
+
+}  // namespace Filigree
