@@ -51,6 +51,26 @@ grep -Eq "^with values stored in float, (cds|sell)_float is [0-9.]+ times as fas
 grep -q '"largest_rounding": ' "$work/stored.json" || fail "the JSON has no rounding"
 recommends "$work/out" "(crs|cds|sell)"
 
+# Several columns of x, in both layouts. They are in the name, and count in the operations.
+for layout in left right; do
+  for scalar in float double; do
+    "$tool" --grid=6x5x4 --dof=2 --scalar=$scalar --columns=3 --layout=$layout --format=cds,sell,crs,coo,auto \
+      --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
+    for format in cds sell crs coo auto; do
+      grep -q "^spmv/$format/$scalar/7pt_6x5x4_dof2_columns3_$layout" "$work/out" || fail "no columns of $format: $(cat "$work/err")"
+    done
+  done
+done
+if "$tool" --grid=6x5x4 --columns=2 --scalar=complex_double > "$work/out" 2> "$work/err"; then
+  fail "complex numbers with several columns are accepted"
+fi
+grep -q 'needs --scalar=float or double, but --scalar is complex_double' "$work/err" || fail "columns: $(cat "$work/err")"
+if "$tool" --grid=6x5x4 --columns=2 --store=float > "$work/out" 2> "$work/err"; then
+  fail "--store with several columns is accepted"
+fi
+grep -q 'needs --columns=1, but --columns is 2' "$work/err" || fail "store: $(cat "$work/err")"
+if "$tool" --grid=6x5x4 --layout=right > "$work/out" 2> "$work/err"; then fail "--layout without --columns is accepted"; fi
+
 # The header, the row of Kokkos Kernels and the legend.
 "$tool" --grid=6x5x4 --format=cds --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
 grep -q '^7pt_6x5x4_dof1 in double: 120 rows, 120 columns, 692 entries; CRS takes ' "$work/out" || fail "no header"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <filigree/convert.hpp>
+#include <filigree/solve/chebyshev.hpp>
 #include <filigree/solve/conjugate_gradients.hpp>
+#include <filigree/solve/gmres.hpp>
 #include <limits>
 
 #include "../support/host_matrix.hpp"
@@ -63,7 +65,31 @@ Causes causes_of_solvers() {
   const auto solve = [=](int b_rows, int x_rows) {
     return [=]() { Cg(exec, diagonal_matrix(4, 0, 2)).solve(Vector("b", b_rows), Vector("x", x_rows)); };
   };
+  const auto chebyshev = [=](double value, int degree, double safety, double part) {
+    return [=]() {
+      const auto A = diagonal_matrix(4, 0, 2);
+      const auto inverse = Filigree::inverse_diagonal(exec, A);
+      // The other values stay 1, or all are 0.
+      if (value == 0) Kokkos::deep_copy(A.values, 0.0);
+      Filigree::ChebyshevOptions options;
+      options.degree = degree;
+      options.safety = safety;
+      options.smallest_over_largest = part;
+      Filigree::ChebyshevPreconditioner<ExecutionSpace, Ell, std::decay_t<decltype(inverse)>>(
+          exec, A, inverse, options);
+    };
+  };
   return {
+      {"gmres-restart",
+       [=]() {
+         Filigree::GmresOptions options;
+         options.restart = 0;
+         Filigree::Gmres<ExecutionSpace, Ell>(exec, diagonal_matrix(4, 0, 2), {}, options);
+       }},
+      {"chebyshev-numbers", chebyshev(1, 0, 1.1, 0.1)},
+      {"chebyshev-range", chebyshev(1, 3, 0.9, 0.1)},
+      {"chebyshev-range", chebyshev(1, 3, 1.1, 1)},
+      {"chebyshev-estimate", chebyshev(0, 3, 1.1, 0.1)},
       {"solve-mode", residual("T", 5, 7, 7)},
       {"solve-mode", residual("H", 5, 7, 7)},
       {"solve-mode", [=]() { Filigree::fused_product(exec, "T", ell(5, 7), Vector("x", 5), DoNothing()); }},

@@ -11,9 +11,11 @@
 // element, it is applied after kernel 2.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "filigree/solve/preconditioner.hpp"
+#include "filigree/solve/real_part.hpp"
 #include "filigree/solve/row_kernel.hpp"
 #include "filigree/solve/solver.hpp"
 
@@ -31,12 +33,6 @@ struct CgNumbers {
   KOKKOS_FORCEINLINE_FUNCTION bool is_active(real_t<T> limit) const {
     return real_part(residual[0]) > limit && real_part(residual[1]) > 0 && real_part(direction[0]) > 0 &&
            is_finite_number(residual[1]) && is_finite_number(direction[0]);
-  }
-  static KOKKOS_FORCEINLINE_FUNCTION real_t<T> real_part(const T& value) {
-    if constexpr (is_complex_v<T>)
-      return value.real();
-    else
-      return value;
   }
 };
 
@@ -152,18 +148,6 @@ struct CgDirection {
   }
 };
 
-/// The sum of conj(b) b.
-template <class T, class B>
-struct SquaredNorm {
-  MultiVector<const B> b;
-  KOKKOS_FORCEINLINE_FUNCTION NoPartial common() const { return {}; }
-  KOKKOS_FORCEINLINE_FUNCTION B load(const std::int64_t row) const { return b(row, 0); }
-  KOKKOS_FORCEINLINE_FUNCTION void finish(NoPartial, std::int64_t, const B& loaded, Sums<T, 1>& sums) const {
-    const T wide = T(widen<T>(loaded));
-    sums[0] += conjugate_if<true>(wide) * wide;
-  }
-};
-
 }  // namespace Impl
 
 /// Conjugate gradients for A x = b with a Hermitian positive definite matrix of any format and a Hermitian positive
@@ -208,6 +192,7 @@ class ConjugateGradients {
     m_numbers = numbers_type(Kokkos::view_alloc(exec, Impl::label("numbers", "cg", "")), ring());
     m_host_numbers = Kokkos::create_mirror(m_numbers);
     m_norm = norm_type(Kokkos::view_alloc(exec, Impl::label("norm", "cg", "")));
+    m_host_norm = Kokkos::create_mirror(m_norm);
   }
 
   /// Solves A x = b, beginning with the given x. Fences the instance once per iterations_per_check iterations.
@@ -223,7 +208,9 @@ class ConjugateGradients {
   static constexpr bool is_elementwise = Impl::is_elementwise_v<Preconditioner>;
 
   /// The numbers are those of the iterations since the last check, and of the next one.
-  std::size_t ring() const { return static_cast<std::size_t>(m_options.iterations_per_check) + 1; }
+  std::size_t ring() const {
+    return static_cast<std::size_t>(std::min(m_options.iterations_per_check, m_options.most_iterations)) + 1;
+  }
   Numbers* numbers(int iteration) const {
     return m_numbers.data() + static_cast<std::size_t>(iteration) % ring();
   }
@@ -266,8 +253,9 @@ class ConjugateGradients {
   SolverOptions m_options;
   vector_type m_r, m_p, m_q, m_z;
   numbers_type m_numbers;
-  typename decltype(Kokkos::create_mirror(numbers_type()))::non_const_type m_host_numbers;
+  decltype(Kokkos::create_mirror(numbers_type())) m_host_numbers;
   norm_type m_norm;
+  decltype(Kokkos::create_mirror(norm_type())) m_host_norm;
 };
 
 template <class ExecutionSpace, class Matrix, class Preconditioner>
@@ -282,7 +270,7 @@ SolverResult ConjugateGradients<ExecutionSpace, Matrix, Preconditioner>::solve(c
   Impl::check_no_overlap(function, "b", b, "x", x);
   using B = typename BView::non_const_value_type;
   const auto real_number = [](const number_type& value) {
-    return static_cast<double>(Numbers::real_part(value));
+    return static_cast<double>(Impl::real_part(value));
   };
 
   SolverResult result;
@@ -295,10 +283,9 @@ SolverResult ConjugateGradients<ExecutionSpace, Matrix, Preconditioner>::solve(c
   update_direction(x, nullptr, nullptr, 0);
   Impl::reduce_rows(m_exec, norm_name, rows,
                     Impl::SquaredNorm<number_type, B>{Impl::multi_vector<BView, const B>(b)}, m_norm.data());
-  Sums<number_type, 1> norm;
+  Kokkos::deep_copy(m_exec, m_host_norm, m_norm);
   m_exec.fence();
-  Kokkos::deep_copy(norm, m_norm);
-  result.norm_of_b = std::sqrt(real_number(norm[0]));
+  result.norm_of_b = std::sqrt(real_number(m_host_norm()[0]));
   const double largest = Impl::largest_residual(m_options, result.norm_of_b);
   const double limit = largest * largest;
 
@@ -314,7 +301,7 @@ SolverResult ConjugateGradients<ExecutionSpace, Matrix, Preconditioner>::solve(c
       const double squared = real_number(now.residual[0]);
       result.residual = std::sqrt(squared);
       result.history.push_back(result.residual);
-      if (!std::isfinite(squared) || !std::isfinite(real_number(now.residual[1])))
+      if (!std::isfinite(squared) || !std::isfinite(limit) || !Impl::is_finite_number(now.residual[1]))
         result.end = SolverEnd::not_finite;
       else if (squared <= limit)
         result.end = SolverEnd::converged;
@@ -324,7 +311,7 @@ SolverResult ConjugateGradients<ExecutionSpace, Matrix, Preconditioner>::solve(c
         result.end = SolverEnd::most_iterations;
       else if (result.iterations == queued)
         break;
-      else if (!std::isfinite(real_number(now.direction[0])))
+      else if (!Impl::is_finite_number(now.direction[0]))
         result.end = SolverEnd::not_finite;
       else if (!(real_number(now.direction[0]) > 0))
         result.end = SolverEnd::breakdown;

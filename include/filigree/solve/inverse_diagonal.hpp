@@ -221,8 +221,8 @@ struct InvertByLanes {
     const std::int64_t block =
         static_cast<std::int64_t>(team.league_rank()) * threads_per_team + team.team_rank();
     if (block >= blocks.count) return;
-    Sum* const shared =
-        static_cast<Sum*>(team.thread_scratch(0).get_shmem_aligned(scratch_bytes, alignof(Sum)));
+    Sum* const shared = static_cast<Sum*>(
+        team.thread_scratch(0).get_shmem_aligned(static_cast<std::size_t>(scratch_bytes), alignof(Sum)));
     const int own_rows = blocks.rows_of(block);
     int lane = 0;
     Sum column[Size];

@@ -33,15 +33,16 @@ struct IdentityInverse {
   }
 };
 
-/// z = inverse * r
+/// z = scale * inverse * r
 template <class Scalar>
 struct DiagonalInverse {
   using factor_type = Scalar;
   const Scalar* inverse;
+  double scale = 1;
   KOKKOS_FORCEINLINE_FUNCTION factor_type factor(std::int64_t row) const { return inverse[row]; }
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION T apply(const factor_type& factor, const T& r) const {
-    return T(widen<T>(factor) * r);
+    return T(static_cast<real_t<T>>(scale) * widen<T>(factor) * r);
   }
 };
 

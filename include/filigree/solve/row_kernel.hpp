@@ -102,4 +102,16 @@ void reduce_rows(const ExecutionSpace& exec, const std::string& name, std::int64
   pool.give_back(workspace);
 }
 
+/// The sum of conj(b) b.
+template <class T, class B>
+struct SquaredNorm {
+  MultiVector<const B> b;
+  KOKKOS_FORCEINLINE_FUNCTION NoPartial common() const { return {}; }
+  KOKKOS_FORCEINLINE_FUNCTION B load(const std::int64_t row) const { return b(row, 0); }
+  KOKKOS_FORCEINLINE_FUNCTION void finish(NoPartial, std::int64_t, const B& loaded, Sums<T, 1>& sums) const {
+    const T wide = T(widen<T>(loaded));
+    sums[0] += conjugate_if<true>(wide) * wide;
+  }
+};
+
 }  // namespace Filigree::Impl

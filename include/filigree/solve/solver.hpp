@@ -11,7 +11,7 @@
 
 namespace Filigree {
 
-/// When a solver ends.
+/// The options of all solvers: when they end.
 struct SolverOptions {
   /// The residual is small enough if its norm is at most this times the norm of b, or at most absolute_tolerance.
   double relative_tolerance = 1e-8;
@@ -28,8 +28,9 @@ struct SolverOptions {
 enum class SolverEnd {
   converged,        ///< the residual is small enough
   most_iterations,  ///< the limit was reached
-  breakdown,  ///< the method cannot continue: for CG, the matrix or the preconditioner is not positive definite
-  not_finite  ///< a number of the iteration is NaN or infinite
+  breakdown,        ///< the method cannot continue. For CG: the matrix or the preconditioner is not positive
+                    ///< definite. For BiCGStab: a divisor is 0. For GMRES: the matrix is singular
+  not_finite        ///< a number of the iteration is NaN or infinite
 };
 
 /// The name of an end, in words.
@@ -46,7 +47,8 @@ inline const char* name_of(SolverEnd end) {
   }
 }
 
-/// What a solver reports.
+/// What a solver reports. Norms are square roots of sums of squares in double: the norm of a vector below about
+/// 1e-162 counts as 0, and one above about 1e154 as not finite.
 struct SolverResult {
   SolverEnd end = SolverEnd::most_iterations;
   int iterations = 0;           ///< iterations that changed x

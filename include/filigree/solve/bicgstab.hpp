@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// BiCGStab with five kernels per iteration. r0 is the first residual, y = M^-1 p, and z = M^-1 s:
+//
+//   1. v = A y, and the dot product of r0 and v                            reads A, y, r0; writes v
+//   2. s = r - alpha v, in the memory of r; z                              reads r, v; writes r, z
+//   3. t = A z, and the dot products of s and t and of t and t             reads A, z, s; writes t
+//   4. x = x + alpha y + omega z; r = s - omega t; the dot products of
+//      r and r and of r0 and r                                             reads x, y, z, s, t, r0; writes x, r
+//   5. p = r + beta (p - omega v); y                                       reads r, p, v; writes p, y
+//
+// Without a preconditioner y is p and z is s. If M^-1 does not work element by element, it is applied after the
+// kernels 2 and 5. alpha, omega and beta stay on the device, and so does the decision whether the method can go on.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+
+#include "filigree/solve/preconditioner.hpp"
+#include "filigree/solve/real_part.hpp"
+#include "filigree/solve/residual_norms.hpp"
+#include "filigree/solve/row_kernel.hpp"
+#include "filigree/solve/solver.hpp"
+
+namespace Filigree {
+namespace Impl {
+
+/// The numbers of one iteration on the device. In each kernel the lane of row 0 writes the last four. No kernel
+/// reads a number that it writes.
+template <class T>
+struct BiCgStabNumbers {
+  Sums<T, 2> residual;   ///< r^H r and r0^H r before the iteration
+  Sums<T, 1> direction;  ///< r0^H v
+  Sums<T, 2> step;       ///< s^H t and t^H t
+  T alpha = T(0);
+  T omega = T(0);
+  bool changes_x = false;
+  /// Why the iteration cannot begin; most_iterations if it can.
+  SolverEnd end = SolverEnd::most_iterations;
+
+  /// Whether alpha is what the iteration needs, if it is finite.
+  KOKKOS_FORCEINLINE_FUNCTION bool can_begin() const {
+    return end == SolverEnd::most_iterations && is_finite_number(direction[0]);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION T find_alpha() const { return T(residual[1] / direction[0]); }
+  /// omega. It is 0 if there is none; then the iteration ends after half a step.
+  KOKKOS_FORCEINLINE_FUNCTION T find_omega() const {
+    const T result = conjugate_if<true>(step[0]) / step[1];
+    return is_finite_number(step[1]) && is_finite_number(result) ? result : T(0);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION T find_beta(const Sums<T, 2>& next) const {
+    return T(next[1] / residual[1]) * T(alpha / omega);
+  }
+  /// The member `end` of the next iteration. `limit` is the square of the largest residual that is small enough.
+  KOKKOS_FORCEINLINE_FUNCTION SolverEnd next_end(const Sums<T, 2>& next, real_t<T> limit) const {
+    if (end != SolverEnd::most_iterations) return end;
+    if (!changes_x) return is_finite_number(direction[0]) ? SolverEnd::breakdown : SolverEnd::not_finite;
+    // The comparison is false for NaN.
+    if (real_part(next[0]) <= limit) return SolverEnd::converged;
+    if (!is_finite_number(next[0]) || !is_finite_number(next[1]) || !is_finite_number(step[0]) ||
+        !is_finite_number(step[1]))
+      return SolverEnd::not_finite;
+    if (next[1] == T(0) || omega == T(0) || !is_finite_number(find_beta(next))) return SolverEnd::breakdown;
+    return SolverEnd::most_iterations;
+  }
+};
+
+/// Kernels 1 and 3: y = sum, the sum of conj(other) y, and if there is a second sum, that of conj(y) y.
+template <class V>
+struct BiCgStabProduct {
+  using scalar_type = V;
+  const V* other;
+  V* y;
+
+  template <class Sum, class T, int Count>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t row, int, const Sum& sum,
+                                              Sums<T, Count>& dots) const {
+    const V stored = convert_scalar<V>(sum);
+    y[row] = stored;
+    const T wide = T(widen<T>(stored));
+    dots[0] += conjugate_if<true>(T(widen<T>(other[row]))) * wide;
+    if constexpr (Count > 1) dots[1] += conjugate_if<true>(wide) * wide;
+  }
+};
+
+/// Kernel 2. If z is not nullptr, z = M^-1 s.
+template <class T, class V, class Inverse>
+struct BiCgStabHalfStep {
+  V* r;  ///< becomes s
+  const V* v;
+  V* z;
+  BiCgStabNumbers<T>* numbers;
+  Inverse inverse;
+
+  struct Common {
+    bool changes_x;
+    T alpha;
+  };
+  struct Loaded {
+    V r, v;
+    typename Inverse::factor_type factor;
+  };
+  KOKKOS_FORCEINLINE_FUNCTION Common common() const {
+    const T alpha = numbers->find_alpha();
+    const bool changes_x = numbers->can_begin() && is_finite_number(alpha);
+    return {changes_x, changes_x ? alpha : T(0)};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Loaded load(const std::int64_t row) const {
+    return {r[row], v[row], inverse.factor(row)};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void finish(const Common& common, const std::int64_t row, const Loaded& loaded,
+                                          NoPartial&) const {
+    if (row == 0) {
+      numbers->alpha = common.alpha;
+      numbers->changes_x = common.changes_x;
+    }
+    if (!common.changes_x) return;
+    const V s = convert_scalar<V>(T(T(widen<T>(loaded.r)) - common.alpha * T(widen<T>(loaded.v))));
+    r[row] = s;
+    if (z != nullptr) z[row] = convert_scalar<V>(inverse.apply(loaded.factor, T(widen<T>(s))));
+  }
+};
+
+/// Kernel 4.
+template <class T, class V, class X>
+struct BiCgStabStep {
+  MultiVector<X> x;
+  V* r;  ///< s at first
+  const V* y;
+  const V* z;  ///< may be r
+  const V* t;
+  const V* r0;
+  BiCgStabNumbers<T>* numbers;
+
+  struct Common {
+    bool changes_x;
+    T alpha, omega;
+  };
+  struct Loaded {
+    X x;
+    V r, y, z, t, r0;
+  };
+  KOKKOS_FORCEINLINE_FUNCTION Common common() const {
+    return {numbers->changes_x, numbers->alpha, numbers->find_omega()};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Loaded load(const std::int64_t row) const {
+    return {x(row, 0), r[row], y[row], z[row], t[row], r0[row]};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void finish(const Common& common, const std::int64_t row, const Loaded& loaded,
+                                          Sums<T, 2>& sums) const {
+    if (row == 0) numbers->omega = common.omega;
+    T element = T(widen<T>(loaded.r));
+    if (common.changes_x) {
+      const T change = common.alpha * T(widen<T>(loaded.y)) + common.omega * T(widen<T>(loaded.z));
+      x(row, 0) = convert_scalar<X>(T(T(widen<T>(loaded.x)) + change));
+      const V stored = convert_scalar<V>(T(element - common.omega * T(widen<T>(loaded.t))));
+      r[row] = stored;
+      element = T(widen<T>(stored));
+    }
+    sums[0] += conjugate_if<true>(element) * element;
+    sums[1] += conjugate_if<true>(T(widen<T>(loaded.r0))) * element;
+  }
+};
+
+/// Kernel 5. If y is not nullptr, y = M^-1 p.
+template <class T, class V, class Inverse>
+struct BiCgStabDirection {
+  V* p;
+  V* y;
+  const V* r;
+  const V* v;
+  const BiCgStabNumbers<T>* numbers;  ///< of this iteration, which that of the next one follows
+  BiCgStabNumbers<T>* next;
+  real_t<T> limit;
+  Inverse inverse;
+
+  struct Common {
+    SolverEnd end;
+    T beta, omega;
+  };
+  struct Loaded {
+    V p, r, v;
+    typename Inverse::factor_type factor;
+  };
+  KOKKOS_FORCEINLINE_FUNCTION Common common() const {
+    return {numbers->next_end(next->residual, limit), numbers->find_beta(next->residual), numbers->omega};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Loaded load(const std::int64_t row) const {
+    return {p[row], r[row], v[row], inverse.factor(row)};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void finish(const Common& common, const std::int64_t row, const Loaded& loaded,
+                                          NoPartial&) const {
+    if (row == 0) next->end = common.end;
+    if (common.end != SolverEnd::most_iterations) return;
+    const T back = T(T(widen<T>(loaded.p)) - common.omega * T(widen<T>(loaded.v)));
+    const V stored = convert_scalar<V>(T(T(widen<T>(loaded.r)) + common.beta * back));
+    p[row] = stored;
+    if (y != nullptr) y[row] = convert_scalar<V>(inverse.apply(loaded.factor, T(widen<T>(stored))));
+  }
+};
+
+}  // namespace Impl
+
+/// The stabilized biconjugate gradient method (BiCGStab) for A x = b with any square nonsingular matrix of any format,
+/// and with a preconditioner on the right side: it solves A M^-1 u = b and x = M^-1 u. So the residual is that of
+/// A x = b.
+///
+/// Cost of an iteration: two products with A, and two applications of M^-1. Besides A and what a product reads, 12
+/// vectors are read and 6 are written; with a preconditioner that works element by element, 15 and 8. Memory: the
+/// constructor allocates five vectors, two more if there is a preconditioner, and some numbers. solve() allocates
+/// nothing on the device but the workspaces of the first call on an instance (see spmv()). Every run gives the same
+/// bits; on a host that needs the same number of threads.
+///
+/// The method breaks down if a number by which it must divide is 0, or so small that the quotient is not finite: the
+/// dot product of the first residual with another vector, or omega. Then x is the best that it has, and
+/// SolverResult::end is breakdown. That can happen with any matrix: with a skew-symmetric one it does in the first
+/// iteration. solve() with another x begins anew. Gmres breaks down only if A is singular.
+///
+/// Source: van der Vorst 1992, "Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG for the solution of
+/// nonsymmetric linear systems", SIAM J. Sci. Stat. Comput. 13(2), the algorithm of section 3 with K_1 = I, K_2 = M.
+template <class ExecutionSpace, class Matrix, class Preconditioner = NoPreconditioner>
+class BiCgStab {
+ public:
+  using scalar_type = typename MatrixTraits<Matrix>::value_type;
+  using vector_scalar = Impl::wider_t<scalar_type>;        ///< of the vectors of the method
+  using number_type = Impl::wider_t<scalar_type, double>;  ///< of dot products
+  using device_type = Kokkos::Device<ExecutionSpace, typename MatrixTraits<Matrix>::memory_space>;
+  using vector_type = Kokkos::View<vector_scalar*, device_type>;
+
+  /// Keeps copies of A and of the preconditioner, which share their Views with the originals. So a refill of A is
+  /// seen by the next solve().
+  ///
+  /// Throws std::invalid_argument if A is not square, or an option is negative, or iterations_per_check is not
+  /// positive.
+  BiCgStab(const ExecutionSpace& exec, const Matrix& A, const Preconditioner& preconditioner = {},
+           const SolverOptions& options = {})
+      : m_exec(exec), m_A(A), m_preconditioner(preconditioner), m_options(options) {
+    constexpr const char* function = "Filigree::BiCgStab";
+    Impl::check_initialized(function);
+    Impl::check_square(function, A);
+    Impl::check_solver_options(function, options);
+    const auto rows = static_cast<std::size_t>(MatrixTraits<Matrix>::num_rows(A));
+    const auto vector = [&](const char* what) {
+      return vector_type(
+          Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, Impl::label(what, "bicgstab", "")), rows);
+    };
+    m_r = vector("r");
+    m_r0 = vector("r0");
+    m_p = vector("p");
+    m_v = vector("v");
+    m_t = vector("t");
+    m_y = has_preconditioner ? vector("y") : m_p;
+    m_z = has_preconditioner ? vector("z") : m_r;
+    m_numbers = numbers_type(Kokkos::view_alloc(exec, Impl::label("numbers", "bicgstab", "")), ring());
+    m_host_numbers = Kokkos::create_mirror(m_numbers);
+    m_norms = norms_type(Kokkos::view_alloc(exec, Impl::label("norms", "bicgstab", "")));
+    m_host_norms = Kokkos::create_mirror(m_norms);
+  }
+
+  /// Solves A x = b, beginning with the given x. Fences the instance once before the first iteration, and then once
+  /// per iterations_per_check iterations.
+  ///
+  /// @param b View of rank 1 with one element per row of A, any stride
+  /// @param x View of rank 1 with one element per row of A, any stride
+  ///
+  /// SolverResult::residual is that of the recurrence. The residual b - A x differs from it by what rounding has
+  /// added up; residual() computes it.
+  ///
+  /// Throws std::invalid_argument if b or x has not one element per row of A, or if they overlap.
+  template <class BView, class XView>
+  SolverResult solve(const BView& b, const XView& x);
+
+ private:
+  using real_type = Impl::real_t<number_type>;
+  using Numbers = Impl::BiCgStabNumbers<number_type>;
+  using numbers_type = Kokkos::View<Numbers*, device_type>;
+  using norms_type = Kokkos::View<Sums<number_type, 2>, device_type>;
+  template <int Count>
+  using sums_type =
+      Kokkos::View<Sums<number_type, Count>, device_type, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  static constexpr bool is_elementwise = Impl::is_elementwise_v<Preconditioner>;
+  static constexpr bool has_preconditioner = !std::is_same_v<Preconditioner, NoPreconditioner>;
+  /// Whether M^-1 is applied within the kernels.
+  static constexpr bool is_applied_inside = has_preconditioner && is_elementwise;
+
+  /// The numbers are those of the iterations since the last check, and of the next one.
+  std::size_t ring() const {
+    return static_cast<std::size_t>(std::min(m_options.iterations_per_check, m_options.most_iterations)) + 1;
+  }
+  std::size_t slot(int iteration) const { return static_cast<std::size_t>(iteration) % ring(); }
+  auto inverse() const {
+    if constexpr (is_elementwise)
+      return m_preconditioner.element_inverse();
+    else
+      return Impl::IdentityInverse();
+  }
+  /// Queues out = A in and dot products of `other` and out.
+  template <int Count>
+  void multiply(const vector_type& in, const vector_type& other, const vector_type& out,
+                Sums<number_type, Count>* dots) const {
+    fused_product(m_exec, "N", m_A, in, Impl::BiCgStabProduct<vector_scalar>{other.data(), out.data()},
+                  sums_type<Count>(dots));
+  }
+  template <class XView>
+  void queue_iteration(const XView& x, Numbers* now, Numbers* next, real_type limit) const;
+
+  ExecutionSpace m_exec;
+  Matrix m_A;
+  Preconditioner m_preconditioner;
+  SolverOptions m_options;
+  vector_type m_r, m_r0, m_p, m_v, m_t, m_y, m_z;
+  numbers_type m_numbers;
+  typename decltype(Kokkos::create_mirror(numbers_type()))::non_const_type m_host_numbers;
+  norms_type m_norms;
+  typename decltype(Kokkos::create_mirror(norms_type()))::non_const_type m_host_norms;
+};
+
+template <class ExecutionSpace, class Matrix, class Preconditioner>
+template <class XView>
+void BiCgStab<ExecutionSpace, Matrix, Preconditioner>::queue_iteration(const XView& x, Numbers* now,
+                                                                       Numbers* next, real_type limit) const {
+  static const std::string half_step_name = "Filigree::bicgstab_half_step[vector]";
+  static const std::string step_name = "Filigree::bicgstab_step[vector]";
+  static const std::string direction_name = "Filigree::bicgstab_direction[vector]";
+  using T = number_type;
+  using V = vector_scalar;
+  using X = typename XView::value_type;
+  using Inverse = decltype(inverse());
+  const auto rows = static_cast<std::int64_t>(m_r.extent(0));
+  multiply(m_y, m_r0, m_v, &now->direction);
+  Impl::for_rows(m_exec, half_step_name, rows,
+                 Impl::BiCgStabHalfStep<T, V, Inverse>{
+                     m_r.data(), m_v.data(), is_applied_inside ? m_z.data() : nullptr, now, inverse()});
+  if constexpr (has_preconditioner && !is_elementwise) m_preconditioner.apply(m_exec, m_r, m_z);
+  multiply(m_z, m_r, m_t, &now->step);
+  Impl::reduce_rows(m_exec, step_name, rows,
+                    Impl::BiCgStabStep<T, V, X>{Impl::multi_vector(x), m_r.data(), m_y.data(), m_z.data(),
+                                                m_t.data(), m_r0.data(), now},
+                    &next->residual);
+  Impl::for_rows(m_exec, direction_name, rows,
+                 Impl::BiCgStabDirection<T, V, Inverse>{m_p.data(), is_applied_inside ? m_y.data() : nullptr,
+                                                        m_r.data(), m_v.data(), now, next, limit, inverse()});
+  if constexpr (has_preconditioner && !is_elementwise) m_preconditioner.apply(m_exec, m_p, m_y);
+}
+
+template <class ExecutionSpace, class Matrix, class Preconditioner>
+template <class BView, class XView>
+SolverResult BiCgStab<ExecutionSpace, Matrix, Preconditioner>::solve(const BView& b, const XView& x) {
+  constexpr const char* function = "Filigree::BiCgStab::solve";
+  Impl::check_types_of_solve<BView, XView>();
+  const std::int64_t rows = MatrixTraits<Matrix>::num_rows(m_A);
+  Impl::check_extents_of_vector(function, "b", b, rows, 1);
+  Impl::check_extents_of_vector(function, "x", x, rows, 1);
+  Impl::check_no_overlap(function, "b", b, "x", x);
+
+  SolverResult result;
+  if (rows == 0) {
+    result.end = SolverEnd::converged;
+    return result;
+  }
+  Impl::residual_and_norms(m_exec, m_A, x, b, m_r, m_norms);
+  Kokkos::deep_copy(m_exec, m_r0, m_r);
+  Kokkos::deep_copy(m_exec, m_p, m_r);
+  if constexpr (has_preconditioner) m_preconditioner.apply(m_exec, m_p, m_y);
+  Kokkos::deep_copy(m_exec, m_host_norms, m_norms);
+  m_exec.fence();
+  const Sums<number_type, 2>& norms = m_host_norms();
+  result.norm_of_b = std::sqrt(Impl::real_part(norms[1]));
+  const double largest = Impl::largest_residual(m_options, result.norm_of_b);
+  const double limit = largest * largest;
+  Numbers& first = m_host_numbers(0);
+  first = Numbers();
+  first.residual[0] = first.residual[1] = norms[0];
+  if (!std::isfinite(Impl::real_part(norms[0])) || !std::isfinite(result.norm_of_b))
+    first.end = SolverEnd::not_finite;
+  else if (Impl::real_part(norms[0]) <= limit)
+    first.end = SolverEnd::converged;
+
+  for (int queued = 0;;) {
+    // The first check comes before the first iteration.
+    for (;; ++result.iterations) {
+      const Numbers& now = m_host_numbers(slot(result.iterations));
+      result.residual = std::sqrt(Impl::real_part(now.residual[0]));
+      result.history.push_back(result.residual);
+      result.end = now.end;
+      if (now.end != SolverEnd::most_iterations || result.iterations == m_options.most_iterations)
+        return result;
+      if (result.iterations == queued) break;
+      if (now.changes_x) continue;
+      result.end = m_host_numbers(slot(result.iterations + 1)).end;
+      return result;
+    }
+    result.history.pop_back();
+    if (queued == 0) Kokkos::deep_copy(m_exec, m_numbers, m_host_numbers);
+    const int end = m_options.most_iterations - queued < m_options.iterations_per_check
+                        ? m_options.most_iterations
+                        : queued + m_options.iterations_per_check;
+    for (; queued < end; ++queued)
+      queue_iteration(x, m_numbers.data() + slot(queued), m_numbers.data() + slot(queued + 1), limit);
+    Kokkos::deep_copy(m_exec, m_host_numbers, m_numbers);
+    m_exec.fence();
+  }
+}
+
+}  // namespace Filigree
