@@ -35,7 +35,7 @@ class CusparseProduct {
   using device_type = typename Problem::device_type;
 
   CusparseProduct(const Problem& problem, CusparseKind kind) {
-    FILIGREE_PERF_CUSPARSE(cusparseCreate(&m_handle));
+    FILIGREE_PERF_CUSPARSE(cusparseCreate(&m_handle.value));
     const crs_type& crs = problem.crs;
     switch (kind) {
       case CusparseKind::csr_alg1:
@@ -59,14 +59,14 @@ class CusparseProduct {
     describe(&m_x, problem.x);
     describe(&m_y, problem.y);
     prepare(problem);
-    FILIGREE_PERF_CUSPARSE(cusparseSetStream(m_handle, typename Problem::execution_space().cuda_stream()));
+    FILIGREE_PERF_CUSPARSE(
+        cusparseSetStream(m_handle.value, typename Problem::execution_space().cuda_stream()));
     Kokkos::fence();
   }
   ~CusparseProduct() {
     if (m_matrix) cusparseDestroySpMat(m_matrix);
     destroy(m_x);
     destroy(m_y);
-    if (m_handle) cusparseDestroy(m_handle);
   }
   CusparseProduct(const CusparseProduct&) = delete;
   CusparseProduct& operator=(const CusparseProduct&) = delete;
@@ -75,12 +75,13 @@ class CusparseProduct {
 
   void run(const Problem& problem) const {
     if constexpr (Problem::has_several_columns)
-      FILIGREE_PERF_CUSPARSE(cusparseSpMM(m_handle, CUSPARSE_OPERATION_NON_TRANSPOSE,
+      FILIGREE_PERF_CUSPARSE(cusparseSpMM(m_handle.value, CUSPARSE_OPERATION_NON_TRANSPOSE,
                                           CUSPARSE_OPERATION_NON_TRANSPOSE, &problem.one, m_matrix, m_x,
                                           &problem.zero, m_y, value_type, m_algorithm, m_buffer.data()));
     else
-      FILIGREE_PERF_CUSPARSE(cusparseSpMV(m_handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &problem.one, m_matrix,
-                                          m_x, &problem.zero, m_y, value_type, m_algorithm, m_buffer.data()));
+      FILIGREE_PERF_CUSPARSE(cusparseSpMV(m_handle.value, CUSPARSE_OPERATION_NON_TRANSPOSE, &problem.one,
+                                          m_matrix, m_x, &problem.zero, m_y, value_type, m_algorithm,
+                                          m_buffer.data()));
   }
 
  private:
@@ -151,19 +152,20 @@ class CusparseProduct {
     constexpr auto op = CUSPARSE_OPERATION_NON_TRANSPOSE;
     std::size_t bytes = 0;
     if constexpr (Problem::has_several_columns)
-      FILIGREE_PERF_CUSPARSE(cusparseSpMM_bufferSize(m_handle, op, op, &problem.one, m_matrix, m_x,
+      FILIGREE_PERF_CUSPARSE(cusparseSpMM_bufferSize(m_handle.value, op, op, &problem.one, m_matrix, m_x,
                                                      &problem.zero, m_y, value_type, m_algorithm, &bytes));
     else
-      FILIGREE_PERF_CUSPARSE(cusparseSpMV_bufferSize(m_handle, op, &problem.one, m_matrix, m_x, &problem.zero,
-                                                     m_y, value_type, m_algorithm, &bytes));
+      FILIGREE_PERF_CUSPARSE(cusparseSpMV_bufferSize(m_handle.value, op, &problem.one, m_matrix, m_x,
+                                                     &problem.zero, m_y, value_type, m_algorithm, &bytes));
     m_buffer = Kokkos::View<char*, device_type>("FiligreePerf::cusparse", bytes);
     if constexpr (Problem::has_several_columns)
-      FILIGREE_PERF_CUSPARSE(cusparseSpMM_preprocess(m_handle, op, op, &problem.one, m_matrix, m_x,
+      FILIGREE_PERF_CUSPARSE(cusparseSpMM_preprocess(m_handle.value, op, op, &problem.one, m_matrix, m_x,
                                                      &problem.zero, m_y, value_type, m_algorithm,
                                                      m_buffer.data()));
     else
-      FILIGREE_PERF_CUSPARSE(cusparseSpMV_preprocess(m_handle, op, &problem.one, m_matrix, m_x, &problem.zero,
-                                                     m_y, value_type, m_algorithm, m_buffer.data()));
+      FILIGREE_PERF_CUSPARSE(cusparseSpMV_preprocess(m_handle.value, op, &problem.one, m_matrix, m_x,
+                                                     &problem.zero, m_y, value_type, m_algorithm,
+                                                     m_buffer.data()));
   }
 
   /// The pointer for cuSPARSE, whose functions take no pointers to const, even for data that they only read.
@@ -211,7 +213,17 @@ class CusparseProduct {
   double m_storage_bytes = 0;
   Kokkos::View<char*, device_type> m_buffer;
   algorithm_type m_algorithm = {};
-  cusparseHandle_t m_handle = nullptr;
+  /// A member of its own, because the constructor of the class may throw after it was created.
+  struct Handle {
+    cusparseHandle_t value = nullptr;
+    Handle() = default;
+    Handle(const Handle&) = delete;
+    Handle& operator=(const Handle&) = delete;
+    ~Handle() {
+      if (value) cusparseDestroy(value);
+    }
+  };
+  Handle m_handle;
   cusparseSpMatDescr_t m_matrix = nullptr;
   vectors_type m_x = nullptr;
   vectors_type m_y = nullptr;

@@ -62,7 +62,7 @@ void fused_products(Report& report, const std::string& name, const Matrix& A, in
   if (block_size > 1) {
     const auto blocks = Filigree::inverse_diagonal_blocks(exec, A, block_size);
     measure(
-        "Chebyshev step with blocks", 4 + block_size,
+        "Chebyshev step with blocks", 5 + block_size,
         [&]() { Filigree::relaxation_step(exec, A, x, b, blocks, chebyshev, w); }, false);
   }
 }

@@ -150,6 +150,12 @@ Causes causes_of_solvers() {
          Filigree::JacobiPreconditioner<Ell> jacobi(exec, diagonal_matrix(4, 0, 2));
          jacobi.refill(exec, diagonal_matrix(5, 0, 2));
        }},
+      {"solver-preconditioner",
+       [=]() {
+         using Jacobi = Filigree::JacobiPreconditioner<Ell>;
+         Filigree::ConjugateGradients<ExecutionSpace, Ell, Jacobi>(exec, diagonal_matrix(4, 0, 2),
+                                                                   Jacobi(exec, diagonal_matrix(5, 0, 2)));
+       }},
       {"solver-tolerances", solver(-1e-8, 0, 10, 1)},
       {"solver-tolerances", solver(0, std::numeric_limits<double>::quiet_NaN(), 10, 1)},
       {"solver-limits", solver(1e-8, 0, -1, 1)},

@@ -105,6 +105,53 @@ TEST(Chebyshev, EstimatesTheLargestEigenvalue) {
   EXPECT_EQ(given.largest_eigenvalue(), 1.25);
 }
 
+TEST(Chebyshev, IsSeenByASolverAfterARefill) {
+  const auto system = with_random_b("diffusion", convection_diffusion<double>(20, 15, 0));
+  const auto crs = device_crs(system.matrix);
+  const auto size = system.b.size();
+  const auto inverse = device_list<Vector>(std::vector<double>(size, 0.25));
+  using Chebyshev = Filigree::ChebyshevPreconditioner<ExecutionSpace, Crs<double>, Vector>;
+  Chebyshev chebyshev(ExecutionSpace(), crs, inverse);
+  Filigree::ConjugateGradients<ExecutionSpace, Crs<double>, Chebyshev> solver(ExecutionSpace(), crs,
+                                                                              chebyshev);
+  const auto iterations = [&]() {
+    const auto x = device_list<Vector>(std::vector<double>(size));
+    const auto result = solver.solve(device_list<Vector>(system.b), x);
+    EXPECT_TRUE(result.has_converged()) << Filigree::name_of(result.end);
+    return result.iterations;
+  };
+  const int before = iterations();
+  auto values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), crs.values);
+  for (std::size_t i = 0; i < values.extent(0); ++i)
+    values(i) *= 128;
+  Kokkos::deep_copy(crs.values, values);
+  chebyshev.refill(ExecutionSpace());
+  EXPECT_EQ(iterations(), before);
+}
+
+TEST(Chebyshev, ReadsAnInverseWithAStride) {
+  const auto host = convection_diffusion<double>(8, 6, 0);
+  const auto crs = device_crs(host);
+  const View2<double, Kokkos::LayoutRight> wide_inverse("inverse", host.row_count(), 2);
+  const auto inverse = Kokkos::subview(wide_inverse, Kokkos::ALL(), 1);
+  Kokkos::deep_copy(wide_inverse, 77.0);
+  Kokkos::deep_copy(inverse, Filigree::inverse_diagonal(ExecutionSpace(), crs));
+  expect_steps(host, 1, crs, inverse);
+}
+
+TEST(Chebyshev, RefusesVectorsThatOverlapOrDoNotFit) {
+  const auto crs = device_crs(convection_diffusion<double>(8, 6, 0));
+  const auto inverse = Filigree::inverse_diagonal(ExecutionSpace(), crs);
+  using Inverse = std::decay_t<decltype(inverse)>;
+  using Chebyshev = Filigree::ChebyshevPreconditioner<ExecutionSpace, Crs<double>, Inverse>;
+  const Chebyshev chebyshev(ExecutionSpace(), crs, inverse);
+  const Vector r("r", 48), z("z", 47);
+  EXPECT_THROW(chebyshev.apply(ExecutionSpace(), r, r), std::invalid_argument);
+  EXPECT_THROW(chebyshev.smooth(ExecutionSpace(), r, r), std::invalid_argument);
+  EXPECT_THROW(chebyshev.apply(ExecutionSpace(), r, z), std::invalid_argument);
+  EXPECT_THROW(Chebyshev(ExecutionSpace(), crs, Inverse("short", 3)), std::invalid_argument);
+}
+
 TEST(Chebyshev, LetsConjugateGradientsTakeFewerIterations) {
   const auto system = with_random_b("diffusion", convection_diffusion<double>(40, 30, 0));
   const auto crs = device_crs(system.matrix);

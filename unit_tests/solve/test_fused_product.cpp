@@ -158,6 +158,25 @@ TYPED_TEST(FusedProduct, AddsUpWhatRowsContribute) {
   }
 }
 
+TEST(FusedProductOfLongRows, GivesTheSameBits) {
+  // So few entries that the team that ends last joins the rows that are cut, and so many cut rows that all of its warps
+  // have some.
+  const auto host = scattered<double>(690, 4000, 1500);
+  const auto crs = device_crs(host);
+  const auto coo = Filigree::convert<Filigree::CooMatrix>(crs);
+  using Result = Filigree::Sums<double, 2>;
+  const auto x = device_view<View1<double, Kokkos::LayoutLeft>>(Random(3).vectors<double>(4000, 1));
+  const Kokkos::View<Result, Device> result("result");
+  std::vector<Result> results(50);
+  for (Result& one : results) {
+    Filigree::fused_product(ExecutionSpace(), "N", coo, x, AddUp<double>(), result);
+    Kokkos::fence();
+    Kokkos::deep_copy(one, result);
+    EXPECT_EQ(std::memcmp(&one, results.data(), sizeof(Result)), 0);
+  }
+  EXPECT_TRUE(adds_up(coo, host, 0));
+}
+
 template <class Case>
 class ComplexFusedProduct : public testing::Test {};
 TYPED_TEST_SUITE(ComplexFusedProduct, AllFormatsOf<Kokkos::complex<double>>, CaseName);

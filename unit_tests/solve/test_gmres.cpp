@@ -184,5 +184,20 @@ TEST(Gmres, ScalesTheBasis) {
   }
 }
 
+TEST(Gmres, EndsWhenRoundingKeepsTheResidualLarge) {
+  HostMatrix<float> host(200, 200);
+  for (std::int64_t row = 0; row < 200; ++row) {
+    auto& entries = host.rows[static_cast<std::size_t>(row)];
+    if (row > 0) entries.push_back({row - 1, -1.1f});
+    entries.push_back({row, 4.3f});
+    if (row < 199) entries.push_back({row + 1, -0.9f});
+  }
+  const auto system = with_random_b("float", host);
+  const auto outcome = solve<GmresMethod>(device_crs(host), system.b);
+  EXPECT_EQ(outcome.result.end, SolverEnd::stagnation);
+  EXPECT_LT(outcome.result.iterations, 100);
+  EXPECT_LT(outcome.result.residual, 1e-5 * outcome.result.norm_of_b);
+}
+
 }  // namespace
 }  // namespace FiligreeTest

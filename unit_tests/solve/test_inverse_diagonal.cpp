@@ -133,6 +133,20 @@ TEST(InverseDiagonal, FindsBlocksThatAreSingularButForRounding) {
   EXPECT_THROW(Filigree::inverse_diagonal_blocks(ExecutionSpace(), crs, 3), std::runtime_error);
 }
 
+TEST(InverseDiagonal, RefusesInversesThatAreNotFinite) {
+  // The inverse of the first element of each block is infinite.
+  for (const int b : {1, 4, 12}) {
+    HostMatrix<double> host(3 * b, 3 * b);
+    for (std::int64_t row = 0; row < 3 * b; ++row)
+      host.rows[static_cast<std::size_t>(row)].push_back({row, row / b == 1 ? 2e-310 : 1.0});
+    const auto crs = device_crs(host);
+    const auto text =
+        message<std::runtime_error>([&]() { Filigree::inverse_diagonal_blocks(ExecutionSpace(), crs, b); });
+    EXPECT_TRUE(holds(text, {b == 1 ? "element of row 1 " : "block 1 on the diagonal"})) << text;
+    EXPECT_THROW(Filigree::inverse_diagonal(ExecutionSpace(), crs), std::runtime_error);
+  }
+}
+
 TEST(InverseDiagonal, OfAnEmptyMatrixIsEmpty) {
   const auto crs = device_crs(HostMatrix<double>(0, 0));
   EXPECT_EQ(Filigree::inverse_diagonal(ExecutionSpace(), crs).extent(0), 0u);

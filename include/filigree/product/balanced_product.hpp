@@ -102,7 +102,7 @@ struct BalancedSpmv {
   product_type product;
 
   /// The partial results of a lane. It depends on the run which team joins the cut rows, so these have a partial
-  /// result of their own. All teams but one add zeros to it, so that the bits do not depend on the run.
+  /// result of their own. All lanes but one add zeros to it, so that the bits do not depend on the run.
   static constexpr int partials_per_lane = RowAligned ? 2 : 1;
 
   static constexpr std::size_t scratch_bytes() {
@@ -154,6 +154,14 @@ struct BalancedSpmv {
           product_type joining = product;
           joining.operands.y.partial += 1;
           LastTeam::join_all(joining, team, scratch_sums);
+          // In one number. Several would be added in an order that depends on where the team is in the league.
+          using Partial = typename Operands::y_vector::partial_type;
+          Partial& mine = *joining.operands.y.partial;
+          Partial all;
+          Kokkos::parallel_reduce(
+              Kokkos::TeamThreadRange(team, launch::lanes), [&](const int, Partial& sum) { sum += mine; },
+              all);
+          mine = team.team_rank() == 0 ? all : Partial();
         } else {
           LastTeam::join_all(product, team, scratch_sums);
         }

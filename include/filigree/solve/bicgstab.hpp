@@ -239,6 +239,7 @@ class BiCgStab {
     Impl::check_initialized(function);
     Impl::check_square(function, A);
     Impl::check_solver_options(function, options);
+    Impl::check_preconditioner(function, preconditioner, MatrixTraits<Matrix>::num_rows(A));
     const auto rows = static_cast<std::size_t>(MatrixTraits<Matrix>::num_rows(A));
     const auto vector = [&](const char* what) {
       return vector_type(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <memory>
 
 #include "filigree/solve/preconditioner.hpp"
 #include "filigree/solve/solver.hpp"
@@ -59,12 +60,12 @@ class ChebyshevPreconditioner {
   using device_type = Kokkos::Device<ExecutionSpace, typename MatrixTraits<Matrix>::memory_space>;
   using vector_type = Kokkos::View<vector_scalar*, device_type>;
 
-  /// Keeps copies of A and of the inverse, which share their Views with the originals. Allocates two vectors, of
-  /// which one stays. If the largest eigenvalue is not given, it is estimated by the power method: power_iterations
-  /// steps, after each of which the host waits.
+  /// Keeps copies of A and of the inverse, which share their Views with the originals. Allocates a vector. If the
+  /// largest eigenvalue is not given, it is estimated by the power method: power_iterations steps, after each of which
+  /// the host waits, with two more vectors.
   ///
-  /// Throws std::invalid_argument if A is not square or an option is out of range, and std::runtime_error if the
-  /// estimate is not a positive finite number.
+  /// Throws std::invalid_argument if A is not square, the inverse is that of a matrix of another size, or an option is
+  /// out of range, and std::runtime_error if the estimate is not a positive finite number.
   ChebyshevPreconditioner(const ExecutionSpace& exec, const Matrix& A, const Inverse& inverse,
                           const ChebyshevOptions& options = {})
       : m_A(A), m_inverse(inverse), m_options(options) {
@@ -74,27 +75,38 @@ class ChebyshevPreconditioner {
     if (options.degree < 1 || options.power_iterations < 1)
       Impl::fail<std::invalid_argument>(function, ": degree is ", options.degree, " and power_iterations ",
                                         options.power_iterations, "; they must be at least 1.");
-    if (!(options.safety >= 1) || !(options.largest_eigenvalue >= 0) ||
+    if (!(options.safety >= 1 && std::isfinite(options.safety)) ||
+        !(options.largest_eigenvalue >= 0 && std::isfinite(options.largest_eigenvalue)) ||
         !(options.smallest_over_largest > 0 && options.smallest_over_largest < 1))
-      Impl::fail<std::invalid_argument>(function, ": safety is ", options.safety, ", largest_eigenvalue ",
-                                        options.largest_eigenvalue, " and smallest_over_largest ",
-                                        options.smallest_over_largest,
-                                        "; they must be at least 1, at least 0, and between 0 and 1.");
+      Impl::fail<std::invalid_argument>(
+          function, ": safety is ", options.safety, ", largest_eigenvalue ", options.largest_eigenvalue,
+          " and smallest_over_largest ", options.smallest_over_largest,
+          "; they must be at least 1, at least 0, and between 0 and 1, and finite.");
+    check_inverse(function);
     m_work = vector_type(Kokkos::view_alloc(exec, Impl::label("work", "chebyshev", "")),
                          static_cast<std::size_t>(MatrixTraits<Matrix>::num_rows(A)));
     estimate(exec);
   }
 
-  /// Estimates the largest eigenvalue again, after A and the inverse were refilled, unless it was given.
+  /// Estimates the largest eigenvalue again, after A and the inverse were refilled, unless it was given. Copies of the
+  /// object, such as that of a solver, see the new one. Throws as the constructor; the old estimate is kept then.
   void refill(const ExecutionSpace& exec) { estimate(exec); }
 
-  /// The largest eigenvalue that the steps assume: the given one, or the estimate times the safety factor.
-  double largest_eigenvalue() const { return m_largest; }
+  /// The number of rows of the matrix.
+  std::int64_t rows() const { return static_cast<std::int64_t>(m_work.extent(0)); }
 
-  /// Queues z = p(D^-1 A) D^-1 r: the steps for A z = r that begin with z = 0. It uses a vector of the object, so
-  /// that applications of one object must not run at the same time.
+  /// The largest eigenvalue that the steps assume: the given one, or the estimate times the safety factor.
+  double largest_eigenvalue() const { return *m_largest; }
+
+  /// Queues z = p(D^-1 A) D^-1 r: the steps for A z = r that begin with z = 0. It uses the vector of the object, which
+  /// copies of the object share. So applications of an object and its copies must not run at the same time.
+  ///
+  /// Throws std::invalid_argument if r or z has not rows() elements, or if they overlap.
   template <class RView, class ZView>
   void apply(const ExecutionSpace& exec, const RView& r, const ZView& z) const {
+    constexpr const char* function = "Filigree::ChebyshevPreconditioner::apply";
+    Impl::check_apply(function, r, z, rows());
+    Impl::check_no_overlap(function, "r", r, "z", z);
     const int degree = m_options.degree;
     // Steps write to z and to the vector in turns. The last one must write to z.
     if (degree % 2 == 1) {
@@ -106,9 +118,14 @@ class ChebyshevPreconditioner {
     }
   }
 
-  /// Queues the steps for A x = b that begin with the given x, of which the last one writes to x.
+  /// Queues the steps for A x = b that begin with the given x, of which the last one writes to x. See apply() for the
+  /// vector of the object and for errors.
   template <class BView, class XView>
   void smooth(const ExecutionSpace& exec, const BView& b, const XView& x) const {
+    constexpr const char* function = "Filigree::ChebyshevPreconditioner::smooth";
+    Impl::check_extents_of_vector(function, "b", b, rows(), 1);
+    Impl::check_extents_of_vector(function, "x", x, rows(), 1);
+    Impl::check_no_overlap(function, "b", b, "x", x);
     const Factors factors = first_factors();
     relaxation_step(exec, m_A, x, b, m_inverse, StepFactors<vector_scalar>{real(factors.residual), 0, 1},
                     m_work);
@@ -129,9 +146,10 @@ class ChebyshevPreconditioner {
   }
 
   Factors first_factors() const {
-    const double smallest = m_largest * m_options.smallest_over_largest;
-    const double theta = (m_largest + smallest) / 2;
-    const double delta = (m_largest - smallest) / 2;
+    const double largest = *m_largest;
+    const double smallest = largest * m_options.smallest_over_largest;
+    const double theta = (largest + smallest) / 2;
+    const double delta = (largest - smallest) / 2;
     return {1 / theta, delta / theta, theta / delta, delta};
   }
 
@@ -143,7 +161,8 @@ class ChebyshevPreconditioner {
       spmv(exec, "N", real(factor), m_inverse, r, real(0), x);
     } else {
       using D = typename Inverse::non_const_value_type;
-      Impl::apply_elementwise(exec, Impl::DiagonalInverse<D>{m_inverse.data(), factor}, r, x);
+      Impl::apply_elementwise(
+          exec, Impl::DiagonalInverse<D>{Impl::multi_vector<Inverse, const D>(m_inverse), factor}, r, x);
     }
   }
 
@@ -165,12 +184,22 @@ class ChebyshevPreconditioner {
     }
   }
 
+  void check_inverse(const char* function) const {
+    const std::int64_t rows = MatrixTraits<Matrix>::num_rows(m_A);
+    if constexpr (MatrixTraits<Inverse>::is_matrix)
+      Impl::check_inverse_extents(function, m_inverse, rows);
+    else
+      Impl::check_extents_of_vector(function, "the inverse diagonal", m_inverse, rows, 1);
+  }
+
   void estimate(const ExecutionSpace& exec) {
     constexpr const char* function = "Filigree::ChebyshevPreconditioner";
     static const std::string name = "Filigree::chebyshev_estimate[vector]";
-    m_largest = m_options.largest_eigenvalue;
-    const auto rows = static_cast<std::int64_t>(m_work.extent(0));
-    if (m_largest > 0 || rows == 0) return;
+    const std::int64_t rows = this->rows();
+    if (m_options.largest_eigenvalue > 0 || rows == 0) {
+      *m_largest = m_options.largest_eigenvalue;
+      return;
+    }
     using Real = Impl::real_t<vector_scalar>;
     using Norm = Sums<Impl::wider_t<vector_scalar, double>, 1>;
     const vector_type v(
@@ -205,14 +234,14 @@ class ChebyshevPreconditioner {
       Impl::fail<std::runtime_error>(function,
                                      ": the power method for the largest eigenvalue of D^-1 A gave ", growth,
                                      "; it must give a positive finite number. Check the matrix and D.");
-    m_largest = growth * m_options.safety;
+    *m_largest = growth * m_options.safety;
   }
 
   Matrix m_A;
   Inverse m_inverse;
   ChebyshevOptions m_options;
   vector_type m_work;
-  double m_largest = 0;
+  std::shared_ptr<double> m_largest = std::make_shared<double>(0);  ///< also of copies
 };
 
 }  // namespace Filigree

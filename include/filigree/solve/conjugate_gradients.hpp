@@ -16,6 +16,7 @@
 
 #include "filigree/solve/preconditioner.hpp"
 #include "filigree/solve/real_part.hpp"
+#include "filigree/solve/residual_norms.hpp"
 #include "filigree/solve/row_kernel.hpp"
 #include "filigree/solve/solver.hpp"
 
@@ -171,8 +172,8 @@ class ConjugateGradients {
   /// Keeps copies of A and of the preconditioner, which share their Views with the originals. So a refill of A is
   /// seen by the next solve().
   ///
-  /// Throws std::invalid_argument if A is not square, or an option is negative, or iterations_per_check is not
-  /// positive.
+  /// Throws std::invalid_argument if A is not square, the preconditioner is that of a matrix of another size, an option
+  /// is negative, or iterations_per_check is not positive.
   ConjugateGradients(const ExecutionSpace& exec, const Matrix& A, const Preconditioner& preconditioner = {},
                      const SolverOptions& options = {})
       : m_exec(exec), m_A(A), m_preconditioner(preconditioner), m_options(options) {
@@ -180,6 +181,7 @@ class ConjugateGradients {
     Impl::check_initialized(function);
     Impl::check_square(function, A);
     Impl::check_solver_options(function, options);
+    Impl::check_preconditioner(function, preconditioner, MatrixTraits<Matrix>::num_rows(A));
     const auto rows = static_cast<std::size_t>(MatrixTraits<Matrix>::num_rows(A));
     const auto vector = [&](const char* what) {
       return vector_type(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, Impl::label(what, "cg", "")),
@@ -196,6 +198,12 @@ class ConjugateGradients {
   }
 
   /// Solves A x = b, beginning with the given x. Fences the instance once per iterations_per_check iterations.
+  ///
+  /// @param b View of rank 1 with one element per row of A, any stride
+  /// @param x View of rank 1 with one element per row of A, any stride
+  ///
+  /// SolverResult::residual is that of the recurrence. The residual b - A x differs from it by what rounding has added
+  /// up, for float vectors about 1e-6 of b; residual() computes it.
   ///
   /// Throws std::invalid_argument if b or x has not one element per row of A, or if they overlap.
   template <class BView, class XView>
@@ -264,6 +272,7 @@ SolverResult ConjugateGradients<ExecutionSpace, Matrix, Preconditioner>::solve(c
                                                                                const XView& x) {
   constexpr const char* function = "Filigree::ConjugateGradients::solve";
   static const std::string norm_name = "Filigree::cg_norm[vector]";
+  Impl::check_types_of_solve<BView, XView>();
   const std::int64_t rows = MatrixTraits<Matrix>::num_rows(m_A);
   Impl::check_extents_of_vector(function, "b", b, rows, 1);
   Impl::check_extents_of_vector(function, "x", x, rows, 1);
@@ -301,7 +310,8 @@ SolverResult ConjugateGradients<ExecutionSpace, Matrix, Preconditioner>::solve(c
       const double squared = real_number(now.residual[0]);
       result.residual = std::sqrt(squared);
       result.history.push_back(result.residual);
-      if (!std::isfinite(squared) || !std::isfinite(limit) || !Impl::is_finite_number(now.residual[1]))
+      if (!std::isfinite(squared) || !std::isfinite(result.norm_of_b) ||
+          !Impl::is_finite_number(now.residual[1]))
         result.end = SolverEnd::not_finite;
       else if (squared <= limit)
         result.end = SolverEnd::converged;

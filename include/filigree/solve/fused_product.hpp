@@ -38,6 +38,11 @@ struct ZeroSums {
   }
 };
 
+template <class T>
+constexpr bool is_sums_v = false;
+template <class T, int Count>
+constexpr bool is_sums_v<Sums<T, Count>> = true;
+
 /// Throws std::invalid_argument if x does not fit the matrix or the mode transposes.
 template <class Matrix, class XView>
 void check_fused(const char* function, Mode mode, const Matrix& A, const XView& x) {
@@ -125,6 +130,10 @@ template <class ExecutionSpace, class Matrix, class XView, class Function, class
 void fused_product_of(const ExecutionSpace& exec, Mode mode, const Matrix& A, const XView& x,
                       const Function& function, const Result& result) {
   check_types_of_fused<ExecutionSpace, Matrix, XView>();
+  static_assert(Kokkos::is_view<Result>::value,
+                "Filigree::fused_product: the result must be a Kokkos::View.");
+  static_assert(is_sums_v<typename Result::value_type>,
+                "Filigree::fused_product: the elements of the result must be Filigree::Sums.");
   constexpr int result_rank = static_cast<int>(XView::rank) - 1;
   static_assert(
       static_cast<int>(Result::rank) == result_rank,
@@ -201,7 +210,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> fused_produc
 ///                 one element per column of x. It is overwritten when the queued kernels have run.
 ///
 /// Every run gives the same bits. On a host that needs the same number of threads. Asynchronous as spmv(). It
-/// borrows a workspace of one Sums<T, N> per team, as the balanced products do (see spmv()). With several columns
+/// borrows a workspace of one Sums<T, N> per warp of an NVIDIA GPU, elsewhere per team, as the balanced products do (see spmv()). With several columns
 /// of x, A is read once per column.
 template <class ExecutionSpace, class Matrix, class XView, class Function, class Result>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> fused_product(

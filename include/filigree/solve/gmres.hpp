@@ -54,7 +54,9 @@ struct GmresOptions : SolverOptions {
 /// 2 (m + 2) iterations_per_check numbers are copied.
 ///
 /// If the basis cannot grow, the residual of the cycle is 0 unless A is singular. If it turns out not to be small
-/// enough, the method goes on as long as each such cycle at least halves it. Else SolverResult::end is breakdown.
+/// enough, the method goes on as long as each such cycle at least halves it. Else SolverResult::end is breakdown. The
+/// same holds for a cycle whose least-squares problem has a small enough residual while b - A x has not; then the end
+/// is stagnation: the tolerance is below what rounding allows, about 1e-7 of b for float vectors.
 ///
 /// Source: Saad and Schultz 1986, "GMRES: a generalized minimal residual algorithm for solving nonsymmetric linear
 /// systems", SIAM J. Sci. Stat. Comput. 7(3); with a preconditioner on the right side: Saad 2003, "Iterative methods
@@ -106,7 +108,7 @@ class Gmres {
   using Dots = Impl::GmresDots<ExecutionSpace, number_type, vector_scalar, Subtracts>;
 
   /// Checks the arguments of the constructor, and returns the most iterations of a cycle.
-  static int most_columns(const Matrix& A, const GmresOptions& options);
+  static int most_columns(const Matrix& A, const Preconditioner& preconditioner, const GmresOptions& options);
   auto inverse() const {
     if constexpr (is_elementwise)
       return m_preconditioner.element_inverse();
@@ -170,7 +172,7 @@ Gmres<ExecutionSpace, Matrix, Preconditioner>::Gmres(const ExecutionSpace& exec,
       m_preconditioner(preconditioner),
       m_options(options),
       m_rows(MatrixTraits<Matrix>::num_rows(A)),
-      m_restart(most_columns(A, options)),
+      m_restart(most_columns(A, preconditioner, options)),
       m_least_squares(m_restart) {
   const auto uninitialized = [&](const char* what) {
     return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, Impl::label(what, "gmres", ""));
@@ -197,11 +199,13 @@ Gmres<ExecutionSpace, Matrix, Preconditioner>::Gmres(const ExecutionSpace& exec,
 
 template <class ExecutionSpace, class Matrix, class Preconditioner>
 int Gmres<ExecutionSpace, Matrix, Preconditioner>::most_columns(const Matrix& A,
+                                                                const Preconditioner& preconditioner,
                                                                 const GmresOptions& options) {
   constexpr const char* function = "Filigree::Gmres";
   Impl::check_initialized(function);
   Impl::check_square(function, A);
   Impl::check_solver_options(function, options);
+  Impl::check_preconditioner(function, preconditioner, MatrixTraits<Matrix>::num_rows(A));
   if (options.restart < 1)
     Impl::fail<std::invalid_argument>(function, ": restart is ", options.restart, "; it must be at least 1.");
   const std::int64_t most = std::min(options.restart, options.most_iterations);
@@ -318,6 +322,7 @@ SolverEnd Gmres<ExecutionSpace, Matrix, Preconditioner>::run_cycle(const XView& 
       goes_on = end == SolverEnd::most_iterations && !(result.residual <= largest);
     }
   }
+  if (end == SolverEnd::most_iterations && result.residual <= largest) end = SolverEnd::converged;
   update_solution(x);
   return end;
 }
@@ -357,6 +362,8 @@ SolverResult Gmres<ExecutionSpace, Matrix, Preconditioner>::solve(const BView& b
     else if (end_of_cycle == SolverEnd::not_finite ||
              (end_of_cycle == SolverEnd::breakdown && !(result.residual <= before / 2)))
       result.end = end_of_cycle;
+    else if (end_of_cycle == SolverEnd::converged && !(result.residual <= before / 2))
+      result.end = SolverEnd::stagnation;
     else if (result.iterations >= m_options.most_iterations)
       result.end = SolverEnd::most_iterations;
     else {

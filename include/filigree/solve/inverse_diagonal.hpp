@@ -77,7 +77,8 @@ struct InvertElements {
     using Sum = wider_t<Scalar>;
     const Sum reciprocal = Sum(1) / Sum(widen<Sum>(inverse[row]));
     const Scalar stored = convert_scalar<Scalar>(reciprocal);
-    if (inverse[row] == Scalar(0) || !is_finite_number(reciprocal) || reciprocal == Sum(0)) singular.add(row);
+    const Sum kept = Sum(widen<Sum>(stored));
+    if (inverse[row] == Scalar(0) || !is_finite_number(kept) || kept == Sum(0)) singular.add(row);
     inverse[row] = stored;
   }
 };
@@ -113,6 +114,10 @@ struct BlocksToInvert {
   /// Whether a pivot is large enough in a block with this largest element. False for NaN.
   KOKKOS_FORCEINLINE_FUNCTION bool is_large_enough(const Sum& pivot, Real largest) const {
     return magnitude(pivot) > static_cast<Real>(block_size) * epsilon * largest && is_finite_number(pivot);
+  }
+  /// Whether a number is finite in the type of the values.
+  static KOKKOS_FORCEINLINE_FUNCTION bool is_finite_as_stored(const Sum& value) {
+    return is_finite_number(Sum(widen<Sum>(convert_scalar<Scalar>(value))));
   }
   static KOKKOS_FORCEINLINE_FUNCTION void exchange_if(bool condition, Sum& p, Sum& q) {
     const Sum other = p;
@@ -172,6 +177,11 @@ struct InvertByOneLane {
       for (int i = 0; i < Size; ++i)
         a[i][k] = i == k ? inverse : Sum(-(a[i][k] * inverse));
     }
+    FILIGREE_UNROLL(8)
+    for (int j = 0; j < Size; ++j)
+      FILIGREE_UNROLL(8)
+    for (int i = 0; i < Size; ++i)
+      is_regular = is_regular && Blocks::is_finite_as_stored(a[i][j]);
     if (!is_regular) {
       blocks.singular.add(block);
       return;
@@ -193,17 +203,19 @@ struct InvertByOneLane {
 };
 
 /// The same on a GPU for larger blocks: a thread of a team inverts one block, and each of its vector lanes has one
-/// column in registers. In step k the lane of column k writes it to scratch memory, where all lanes read it.
+/// column of up to Size rows in registers. In step k the lane of column k writes it to scratch memory, where all lanes
+/// read it.
 ///
-/// Variables of operator() belong to a lane, and ThreadVectorRange gives each lane one index, because there are Size
-/// lanes. The end of such a loop lets the lanes see what the others wrote in it. Two columns of scratch memory are
-/// used in turns, so that no lane writes what another one still reads.
+/// Variables of operator() belong to a lane, and ThreadVectorRange gives each lane one index, because there are as
+/// many lanes as indices. The end of such a loop lets the lanes see what the others wrote in it. Two columns of
+/// scratch memory are used in turns, so that no lane writes what another one still reads.
 template <class ExecutionSpace, class Scalar, class MemorySpace, int Size>
 struct InvertByLanes {
   using Blocks = BlocksToInvert<Scalar, MemorySpace>;
   using Sum = typename Blocks::Sum;
   using Real = typename Blocks::Real;
-  static constexpr int threads_per_team = 128 / Size;
+  static constexpr int lanes = Size <= 16 ? 16 : 32;
+  static constexpr int threads_per_team = 128 / lanes;
   using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<128, 1>>;
   using member_type = typename policy_type::member_type;
   static constexpr std::size_t scratch_bytes = 2 * Size * sizeof(Sum);
@@ -212,7 +224,7 @@ struct InvertByLanes {
 
   void launch_on(const ExecutionSpace& exec, const std::string& name) const {
     const std::int64_t teams = (blocks.count + threads_per_team - 1) / threads_per_team;
-    policy_type policy(exec, static_cast<int>(teams), threads_per_team, Size);
+    policy_type policy(exec, static_cast<int>(teams), threads_per_team, lanes);
     policy.set_scratch_size(0, Kokkos::PerThread(static_cast<int>(scratch_bytes + 16)));
     Kokkos::parallel_for(name, policy, *this);
   }
@@ -228,7 +240,7 @@ struct InvertByLanes {
     Sum column[Size];
     Real largest(0);
     Kokkos::parallel_reduce(
-        Kokkos::ThreadVectorRange(team, Size),
+        Kokkos::ThreadVectorRange(team, lanes),
         [&](const int j, Real& most) {
           lane = j;
           FILIGREE_UNROLL(32)
@@ -240,12 +252,14 @@ struct InvertByLanes {
         },
         Kokkos::Max<Real>(largest));
     bool is_regular = is_finite_number(largest);
-    // The column of the inverse that this lane has in the end.
-    int exchanges[Size];
+    // The row with which row k was exchanged in step k.
+    int exchanges[Size] = {};
     FILIGREE_UNROLL(32)
     for (int k = 0; k < Size; ++k) {
+      // All lanes agree. The other steps would not change anything.
+      if (k >= own_rows) continue;
       Sum* const pivots = shared + k % 2 * Size;
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, Size), [&](const int j) {
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, lanes), [&](const int j) {
         if (j == k) {
           FILIGREE_UNROLL(32)
           for (int i = 0; i < Size; ++i)
@@ -265,26 +279,36 @@ struct InvertByLanes {
         best = size > best ? size : best;
       }
       exchanges[k] = p;
-      FILIGREE_UNROLL(32)
-      for (int i = k + 1; i < Size; ++i) {
-        Blocks::exchange_if(i == p, factors[k], factors[i]);
-        Blocks::exchange_if(i == p, column[k], column[i]);
+      if (p != k) {
+        FILIGREE_UNROLL(32)
+        for (int i = k + 1; i < Size; ++i) {
+          Blocks::exchange_if(i == p, factors[k], factors[i]);
+          Blocks::exchange_if(i == p, column[k], column[i]);
+        }
       }
-      is_regular = is_regular && (k >= own_rows || blocks.is_large_enough(factors[k], largest));
+      is_regular = is_regular && blocks.is_large_enough(factors[k], largest);
       const Sum inverse = Sum(1) / factors[k];
       const Sum scaled = lane == k ? inverse : Sum(column[k] * inverse);
       FILIGREE_UNROLL(32)
       for (int i = 0; i < Size; ++i)
         column[i] = i == k ? scaled : Sum((lane == k ? Sum(0) : column[i]) - factors[i] * scaled);
     }
-    if (!is_regular) {
+    bool is_kept = true;
+    FILIGREE_UNROLL(32)
+    for (int i = 0; i < Size; ++i)
+      is_kept = is_kept && (lane >= own_rows || Blocks::is_finite_as_stored(column[i]));
+    int lanes_with_infinity = 0;
+    Kokkos::parallel_reduce(
+        Kokkos::ThreadVectorRange(team, lanes), [&](const int, int& sum) { sum += is_kept ? 0 : 1; },
+        lanes_with_infinity);
+    if (!is_regular || lanes_with_infinity > 0) {
       Kokkos::single(Kokkos::PerThread(team), [&]() { blocks.singular.add(block); });
       return;
     }
     int at = lane;
     FILIGREE_UNROLL(32)
     for (int k = Size - 1; k >= 0; --k)
-      at = at == k ? exchanges[k] : at == exchanges[k] ? k : at;
+      if (k < own_rows) at = at == k ? exchanges[k] : at == exchanges[k] ? k : at;
     FILIGREE_UNROLL(32)
     for (int i = 0; i < Size; ++i)
       if (i < own_rows && at < blocks.block_size)
@@ -297,18 +321,22 @@ template <class ExecutionSpace, class Scalar, class MemorySpace>
 void invert_blocks(const ExecutionSpace& exec, const std::string& name,
                    const BlocksToInvert<Scalar, MemorySpace>& blocks) {
   const auto launch = [&](auto size) {
-    constexpr int lanes = decltype(size)::value;
-    if constexpr (lanes > largest_compiled_block_size && runs_on_gpu_v<ExecutionSpace>)
-      InvertByLanes<ExecutionSpace, Scalar, MemorySpace, lanes>{blocks}.launch_on(exec, name);
+    constexpr int most_rows = decltype(size)::value;
+    if constexpr (most_rows > largest_compiled_block_size && runs_on_gpu_v<ExecutionSpace>)
+      InvertByLanes<ExecutionSpace, Scalar, MemorySpace, most_rows>{blocks}.launch_on(exec, name);
     else
       Kokkos::parallel_for(name, row_range<void>(exec, blocks.count),
-                           InvertByOneLane<Scalar, MemorySpace, lanes>{blocks});
+                           InvertByOneLane<Scalar, MemorySpace, most_rows>{blocks});
   };
   with_block_size(blocks.block_size, [&](auto size) {
     if constexpr (decltype(size)::value > 0)
       launch(size);
+    else if (blocks.block_size <= 12)
+      launch(std::integral_constant<int, 12>());
     else if (blocks.block_size <= 16)
       launch(std::integral_constant<int, 16>());
+    else if (blocks.block_size <= 24)
+      launch(std::integral_constant<int, 24>());
     else
       launch(std::integral_constant<int, largest_inverse_block_size>());
   });
@@ -390,7 +418,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, diagonal_t<M
 ///
 /// Throws std::invalid_argument if A is not square or b is not 1 to 32, and std::runtime_error with the number of the
 /// first block that is singular, that is, whose largest possible pivot is at most b * epsilon times the largest
-/// element of the block, or not finite.
+/// element of the block, or whose inverse is not finite.
 ///
 /// @param exec       execution space instance on which the kernels run
 /// @param A          matrix of any format, or an AnyMatrix

@@ -7,7 +7,8 @@
 //
 // that queues z = M^-1 r on exec, for Views of rank 1, without waiting. If the class has a constant is_elementwise that
 // is true, and a function element_inverse(), solvers compute z within their own kernels: its result has a factor(row)
-// that is loaded and an apply(factor, r) that returns the element of z.
+// that is loaded and an apply(factor, r) that returns the element of z. If the class has a function rows(), solvers
+// compare its result with the rows of A.
 #pragma once
 
 #include "filigree/solve/inverse_diagonal.hpp"
@@ -37,9 +38,9 @@ struct IdentityInverse {
 template <class Scalar>
 struct DiagonalInverse {
   using factor_type = Scalar;
-  const Scalar* inverse;
+  MultiVector<const Scalar> inverse;
   double scale = 1;
-  KOKKOS_FORCEINLINE_FUNCTION factor_type factor(std::int64_t row) const { return inverse[row]; }
+  KOKKOS_FORCEINLINE_FUNCTION factor_type factor(std::int64_t row) const { return inverse(row, 0); }
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION T apply(const factor_type& factor, const T& r) const {
     return T(static_cast<real_t<T>>(scale) * widen<T>(factor) * r);
@@ -68,6 +69,16 @@ struct ApplyElementwise {
   }
 };
 
+/// The checks of apply() of a preconditioner for a matrix with `rows` rows.
+template <class RView, class ZView>
+void check_apply(const char* function, const RView& r, const ZView& z, std::int64_t rows) {
+  static_assert(static_cast<int>(RView::rank) == 1 && static_cast<int>(ZView::rank) == 1,
+                "Filigree: r and z of a preconditioner must be Views of rank 1.");
+  check_extents_of_vector(function, "r", r, rows, 1);
+  check_extents_of_vector(function, "z", z, rows, 1);
+}
+
+/// z = M^-1 r. The arguments are checked.
 template <class ExecutionSpace, class Inverse, class RView, class ZView>
 void apply_elementwise(const ExecutionSpace& exec, const Inverse& inverse, const RView& r, const ZView& z) {
   static const std::string name = "Filigree::precondition[vector]";
@@ -75,6 +86,21 @@ void apply_elementwise(const ExecutionSpace& exec, const Inverse& inverse, const
   using Z = typename ZView::value_type;
   for_rows(exec, name, static_cast<std::int64_t>(z.extent(0)),
            ApplyElementwise<Inverse, R, Z>{inverse, multi_vector<RView, const R>(r), multi_vector(z)});
+}
+
+template <class Preconditioner, class = void>
+constexpr bool has_rows_v = false;
+template <class Preconditioner>
+constexpr bool
+    has_rows_v<Preconditioner, std::void_t<decltype(std::declval<const Preconditioner&>().rows())>> = true;
+
+/// Throws std::invalid_argument if the preconditioner has a function rows() that returns another number.
+template <class Preconditioner>
+void check_preconditioner(const char* function, const Preconditioner& preconditioner, std::int64_t rows) {
+  if constexpr (has_rows_v<Preconditioner>)
+    if (static_cast<std::int64_t>(preconditioner.rows()) != rows)
+      fail<std::invalid_argument>(function, ": the preconditioner is that of a matrix with ",
+                                  preconditioner.rows(), " rows, but A has ", rows, "; make it of A.");
 }
 
 /// Throws std::invalid_argument unless A is square and has `rows` rows.
@@ -93,8 +119,10 @@ struct NoPreconditioner {
   static constexpr bool is_elementwise = true;  ///< see the top of this file
   Impl::IdentityInverse element_inverse() const { return {}; }
 
+  /// Queues z = r. Throws std::invalid_argument if the extents differ.
   template <class ExecutionSpace, class RView, class ZView>
   void apply(const ExecutionSpace& exec, const RView& r, const ZView& z) const {
+    Impl::check_apply("Filigree::NoPreconditioner::apply", r, z, static_cast<std::int64_t>(z.extent(0)));
     Impl::apply_elementwise(exec, element_inverse(), r, z);
   }
 };
@@ -121,12 +149,17 @@ class JacobiPreconditioner {
   /// The inverse of the diagonal.
   const diagonal_t<Matrix>& inverse() const { return m_inverse; }
   Impl::DiagonalInverse<typename MatrixTraits<Matrix>::value_type> element_inverse() const {
-    return {m_inverse.data()};
+    return {
+        Impl::multi_vector<diagonal_t<Matrix>, const typename MatrixTraits<Matrix>::value_type>(m_inverse)};
   }
 
-  /// Queues z = D^-1 r.
+  /// The number of rows of the matrix.
+  std::int64_t rows() const { return static_cast<std::int64_t>(m_inverse.extent(0)); }
+
+  /// Queues z = D^-1 r. z may be r. Throws std::invalid_argument if one of them has not rows() elements.
   template <class ExecutionSpace, class RView, class ZView>
   void apply(const ExecutionSpace& exec, const RView& r, const ZView& z) const {
+    Impl::check_apply("Filigree::JacobiPreconditioner::apply", r, z, rows());
     Impl::apply_elementwise(exec, element_inverse(), r, z);
   }
 
@@ -155,9 +188,15 @@ class BlockJacobiPreconditioner {
   /// The inverse of the blocks, as a matrix with one diagonal of blocks.
   const inverse_blocks_t<Matrix>& inverse() const { return m_inverse; }
 
-  /// Queues z = D^-1 r.
+  /// The number of rows of the matrix.
+  std::int64_t rows() const { return static_cast<std::int64_t>(m_inverse.numRows()); }
+
+  /// Queues z = D^-1 r. Throws std::invalid_argument if one of them has not rows() elements, or if they overlap.
   template <class ExecutionSpace, class RView, class ZView>
   void apply(const ExecutionSpace& exec, const RView& r, const ZView& z) const {
+    constexpr const char* function = "Filigree::BlockJacobiPreconditioner::apply";
+    Impl::check_apply(function, r, z, rows());
+    Impl::check_no_overlap(function, "r", r, "z", z);
     spmv(exec, "N", 1.0, m_inverse, r, 0.0, z);
   }
 

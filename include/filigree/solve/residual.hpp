@@ -128,6 +128,15 @@ void residual_of(const ExecutionSpace& exec, Mode mode, const Matrix& A, const X
   fused_product_of(exec, mode, A, x, StoreResidual<B, R>{multi_vector<BView, const B>(b), multi_vector(r)});
 }
 
+/// Throws std::invalid_argument unless the matrix D^-1 has `rows` rows and columns.
+template <class Inverse>
+void check_inverse_extents(const char* function, const Inverse& inverse, std::int64_t rows) {
+  using Traits = MatrixTraits<Inverse>;
+  if (Traits::num_rows(inverse) != rows || Traits::num_cols(inverse) != rows)
+    fail<std::invalid_argument>(function, ": the inverse is ", Traits::num_rows(inverse), " x ",
+                                Traits::num_cols(inverse), "; it must be ", rows, " x ", rows, " as A.");
+}
+
 /// Checks the arguments of relaxation_step() but the inverse, and returns what updates an element of w.
 template <class Sum, class Matrix, class XView, class BView, class Scalar, class WView>
 auto checked_step(const Matrix& A, const XView& x, const BView& b, const StepFactors<Scalar>& factors,
@@ -164,6 +173,10 @@ void relaxation_step_of(const ExecutionSpace& exec, const Matrix& A, const XView
                 "Filigree::relaxation_step: the inverse must be a View of rank 1 or a matrix.");
   const auto step = checked_step<Sum>(A, x, b, factors, w);
   check_extents_of_vector(function, "the inverse diagonal", inverse, MatrixTraits<Matrix>::num_rows(A), 1);
+  if (column_count(w) == 1)
+    check_same_or_apart(function, "the inverse diagonal", inverse, "w", w);
+  else
+    check_no_overlap(function, "the inverse diagonal", inverse, "w", w);
   fused_product_of(
       exec, Mode::NoTranspose, A, x,
       DiagonalStep<B, Inverse, X, W, Sum>{multi_vector<BView, const B>(b),
@@ -187,9 +200,7 @@ std::enable_if_t<MatrixTraits<Inverse>::is_matrix> relaxation_step_of(const Exec
   const auto step = checked_step<Sum>(A, x, b, factors, w);
   const std::int64_t rows = MatrixTraits<Matrix>::num_rows(A);
   const std::int64_t columns = column_count(x);
-  if (Traits::num_rows(inverse) != rows || Traits::num_cols(inverse) != rows)
-    fail<std::invalid_argument>(function, ": the inverse is ", Traits::num_rows(inverse), " x ",
-                                Traits::num_cols(inverse), "; it must be ", rows, " x ", rows, " as A.");
+  check_inverse_extents(function, inverse, rows);
   if (rows == 0 || columns == 0) return;
   auto& pool = WorkspacePool<ExecutionSpace>::get();
   const std::size_t bytes = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) * sizeof(Sum);

@@ -30,6 +30,7 @@ enum class SolverEnd {
   most_iterations,  ///< the limit was reached
   breakdown,        ///< the method cannot continue. For CG: the matrix or the preconditioner is not positive
                     ///< definite. For BiCGStab: a divisor is 0. For GMRES: the matrix is singular
+  stagnation,       ///< GMRES only: rounding keeps the residual from becoming small enough
   not_finite        ///< a number of the iteration is NaN or infinite
 };
 
@@ -42,6 +43,8 @@ inline const char* name_of(SolverEnd end) {
       return "reached the limit of iterations";
     case SolverEnd::breakdown:
       return "broke down";
+    case SolverEnd::stagnation:
+      return "stagnated";
     default:
       return "met a number that is not finite";
   }
