@@ -27,7 +27,8 @@ void measure(Session& session, const Options& options) {
   const std::vector<std::string> names = split(options.formats, ',');
   // The peers depend on the build.
   for (const std::string& name : names)
-    if (name.rfind("cusparse_", 0) != 0) check_word("--formats", name, candidate_names<SpmvProblem<Scalar>>());
+    if (name.rfind("cusparse_", 0) != 0)
+      check_word("--formats", name, candidate_names<SpmvProblem<Scalar>>());
   const std::vector<std::string> grids = split(options.grids, ',');
   const std::vector<std::int64_t> dofs = numbers("--dofs", options.dofs, ',', 64);
   if (grids.size() != dofs.size())

@@ -9,10 +9,10 @@ namespace Filigree {
 template <class T, int Count>
 struct Sums {
   static_assert(Count > 0, "Filigree::Sums: a reduction needs at least one sum.");
-  using value_type = T;
-  static constexpr int count = Count;
+  using value_type = T;                ///< type of a sum
+  static constexpr int count = Count;  ///< number of sums
 
-  T values[Count];
+  T values[Count];  ///< the sums
 
   KOKKOS_FORCEINLINE_FUNCTION Sums() {
     for (int i = 0; i < Count; ++i)

@@ -55,9 +55,12 @@ struct ScaledCopy {
 template <class ExecutionSpace, class Matrix, class Inverse>
 class ChebyshevPreconditioner {
  public:
+  /// The scalar type of A.
   using scalar_type = typename MatrixTraits<Matrix>::value_type;
   using vector_scalar = Impl::wider_t<scalar_type>;  ///< of the vector of the class
+  /// Where the vectors are.
   using device_type = Kokkos::Device<ExecutionSpace, typename MatrixTraits<Matrix>::memory_space>;
+  /// A vector of the method.
   using vector_type = Kokkos::View<vector_scalar*, device_type>;
 
   /// Keeps copies of A and of the inverse, which share their Views with the originals. Allocates a vector. If the

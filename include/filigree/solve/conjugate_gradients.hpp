@@ -163,10 +163,13 @@ struct CgDirection {
 template <class ExecutionSpace, class Matrix, class Preconditioner = NoPreconditioner>
 class ConjugateGradients {
  public:
+  /// The scalar type of A.
   using scalar_type = typename MatrixTraits<Matrix>::value_type;
   using vector_scalar = Impl::wider_t<scalar_type>;        ///< of the vectors of the method
   using number_type = Impl::wider_t<scalar_type, double>;  ///< of dot products
+  /// Where the vectors are.
   using device_type = Kokkos::Device<ExecutionSpace, typename MatrixTraits<Matrix>::memory_space>;
+  /// A vector of the method.
   using vector_type = Kokkos::View<vector_scalar*, device_type>;
 
   /// Keeps copies of A and of the preconditioner, which share their Views with the originals. So a refill of A is

@@ -117,6 +117,7 @@ void check_rows(const char* function, const Matrix& A, Rows rows) {
 /// No preconditioner: z = r.
 struct NoPreconditioner {
   static constexpr bool is_elementwise = true;  ///< see the top of this file
+  /// See the top of this file.
   Impl::IdentityInverse element_inverse() const { return {}; }
 
   /// Queues z = r. Throws std::invalid_argument if the extents differ.
@@ -148,6 +149,7 @@ class JacobiPreconditioner {
 
   /// The inverse of the diagonal.
   const diagonal_t<Matrix>& inverse() const { return m_inverse; }
+  /// See the top of this file.
   Impl::DiagonalInverse<typename MatrixTraits<Matrix>::value_type> element_inverse() const {
     return {
         Impl::multi_vector<diagonal_t<Matrix>, const typename MatrixTraits<Matrix>::value_type>(m_inverse)};

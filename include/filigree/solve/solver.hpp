@@ -53,12 +53,13 @@ inline const char* name_of(SolverEnd end) {
 /// What a solver reports. Norms are square roots of sums of squares in double: the norm of a vector below about
 /// 1e-162 counts as 0, and one above about 1e154 as not finite.
 struct SolverResult {
-  SolverEnd end = SolverEnd::most_iterations;
-  int iterations = 0;           ///< iterations that changed x
-  double norm_of_b = 0;         ///< 2-norm of the right-hand side
+  SolverEnd end = SolverEnd::most_iterations;  ///< why it ended
+  int iterations = 0;                          ///< iterations that changed x
+  double norm_of_b = 0;                        ///< 2-norm of the right-hand side
   double residual = 0;          ///< 2-norm of the residual that the method computed for the last x
   std::vector<double> history;  ///< 2-norm of the residual before each iteration, and after the last one
 
+  /// Whether the residual is small enough.
   bool has_converged() const { return end == SolverEnd::converged; }
 };
 
