@@ -10,7 +10,7 @@
 namespace Filigree::Impl {
 
 template <class Partial>
-struct Reduction;
+class Reduction;
 
 /// Stands for y in a product whose row sums go to a function. Sums have at least the precision of Scalar. If
 /// Partial is void, the product calls function(row, column, sum), else function(row, column, sum, partial), where
@@ -56,7 +56,8 @@ struct ProductTarget<Epilogue<Function, Scalar, Partial>> {
 template <class Target>
 constexpr bool target_reduces = false;
 template <class Function, class Scalar, class Partial>
-constexpr bool target_reduces<Epilogue<Function, Scalar, Partial>> = !std::is_void_v<Partial>;
+constexpr bool target_reduces<Epilogue<Function, Scalar, Partial>> =
+    Epilogue<Function, Scalar, Partial>::reduces;
 
 /// An Epilogue has no elements in memory that would have to be neighbours.
 template <int Count, class Function, class Scalar, class Partial>

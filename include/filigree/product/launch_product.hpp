@@ -25,6 +25,33 @@ KOKKOS_FORCEINLINE_FUNCTION auto target_of(Kernel& kernel, long) -> decltype((ke
   return kernel.product.operands.y;
 }
 
+/// The groups of lanes of a team that each store a sum, see store_sums_of_groups().
+template <class ExecutionSpace>
+constexpr int groups_of_team(int lanes_per_team) {
+  return lanes_per_group<ExecutionSpace> > 0 ? lanes_per_team / lanes_per_group<ExecutionSpace> : 1;
+}
+
+/// Adds up `mine` over the lanes of each group of the team, and stores the sum of group g of the league in
+/// partials[g * stride]. All lanes of the team call it. Without groups the team is one. With groups no lane waits for
+/// the whole team (see docs/performance.md, "Reductions in a product").
+template <class ExecutionSpace, class Member, class Partial>
+KOKKOS_FORCEINLINE_FUNCTION void store_sums_of_groups(const Member& team, int lanes_per_team, Partial& mine,
+                                                      Partial* partials, int stride) {
+  constexpr int group = lanes_per_group<ExecutionSpace>;
+  const auto rank = static_cast<std::int64_t>(team.league_rank());
+  if constexpr (group > 0) {
+    add_lanes_of_group(mine);
+    const std::int64_t lane = rank * lanes_per_team + lane_in_team();
+    if (lane % group == 0) partials[lane / group * stride] = mine;
+  } else {
+    Partial all;
+    // Each lane has one index.
+    Kokkos::parallel_reduce(
+        Kokkos::TeamVectorRange(team, lanes_per_team), [&](const int, Partial& sum) { sum += mine; }, all);
+    Kokkos::single(Kokkos::PerTeam(team), [&]() { partials[rank * stride] = all; });
+  }
+}
+
 /// The number of partial results that a kernel has per lane: its constant partials_per_lane, or 1.
 template <class Kernel, class = void>
 constexpr int partials_per_lane = 1;
@@ -33,19 +60,14 @@ constexpr int partials_per_lane<Kernel, std::void_t<decltype(Kernel::partials_pe
     Kernel::partials_per_lane;
 
 /// A kernel of a product that reduces. In the copy of the kernel that a lane runs, the Epilogue has partial results
-/// of its own. On a GPU with groups of lanes each group writes its partial results: if the team added them up, lanes
-/// would wait for each other at the end of each team (see docs/performance.md, "Reductions in a product").
+/// of its own.
 template <class ExecutionSpace, class Kernel, class Partial>
 struct ReducingKernel {
   static constexpr int count = partials_per_lane<Kernel>;
-  static constexpr int group = lanes_per_group<ExecutionSpace>;
 
   Kernel kernel;
   Partial* partials;   ///< `count` elements per group of lanes
   int lanes_per_team;  ///< threads of a team times vector lanes; a multiple of the group
-
-  /// The groups of a team.
-  int groups() const { return group > 0 ? lanes_per_team / group : 1; }
 
   template <class Member>
   KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
@@ -54,22 +76,8 @@ struct ReducingKernel {
     Kernel own = kernel;
     target_of(own, 0).partial = mine;
     own(team);
-    for (int i = 0; i < count; ++i) {
-      if constexpr (group > 0) {
-        add_lanes_of_group(mine[i]);
-        const std::int64_t lane =
-            static_cast<std::int64_t>(team.league_rank()) * lanes_per_team + lane_in_team();
-        if (lane % group == 0) partials[lane / group * count + i] = mine[i];
-      } else {
-        Partial all;
-        // Each lane has one index.
-        Kokkos::parallel_reduce(
-            Kokkos::TeamVectorRange(team, lanes_per_team), [&](const int, Partial& sum) { sum += mine[i]; },
-            all);
-        Kokkos::single(Kokkos::PerTeam(team),
-                       [&]() { partials[static_cast<std::int64_t>(team.league_rank()) * count + i] = all; });
-      }
-    }
+    for (int i = 0; i < count; ++i)
+      store_sums_of_groups<ExecutionSpace>(team, lanes_per_team, mine[i], partials + i, count);
   }
 };
 
@@ -106,26 +114,44 @@ struct FinishReduction {
 /// The result of a reduction over the rows of a product. The first kernel of the product overwrites it, others add
 /// to it.
 template <class Partial>
-struct Reduction {
-  Partial* result;  ///< in the memory of the matrix
-  bool has_begun = false;
+class Reduction {
+ public:
+  /// `result` is in memory that the kernels can access.
+  explicit Reduction(Partial* result) : m_result(result) {}
 
-  /// Queues the addition of the partial results of `groups` groups. After them there is room for Count more.
+  /// Calls launch(partials), which must queue a kernel that stores Count partial results per group of lanes, and queues
+  /// what adds them up.
+  template <int Count, class ExecutionSpace, class Launch>
+  void run(const ExecutionSpace& exec, std::int64_t groups, const Launch& launch) {
+    // After the partial results there is room for Count sums.
+    const std::size_t bytes = sizeof(Partial) * Count * static_cast<std::size_t>(groups + 1);
+    auto& pool = WorkspacePool<ExecutionSpace>::get();
+    auto& workspace = pool.borrow(exec, 0, (bytes + 7) / 8);
+    auto* const partials = reinterpret_cast<Partial*>(workspace.sums.data());
+    launch(partials);
+    add<Count>(exec, partials, groups);
+    pool.give_back(workspace);
+  }
+
+ private:
   template <int Count, class ExecutionSpace>
   void add(const ExecutionSpace& exec, Partial* partials, std::int64_t groups) {
     static const std::string name = "Filigree::add_partial_results[vector]";
     using value_type = typename AddPartials<Partial, Count>::value_type;
     using View = Kokkos::View<value_type, typename ExecutionSpace::memory_space,
                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-    const bool direct = Count == 1 && !has_begun;
-    auto* const sums = reinterpret_cast<value_type*>(direct ? result : partials + groups * Count);
+    const bool direct = Count == 1 && !m_has_begun;
+    auto* const sums = reinterpret_cast<value_type*>(direct ? m_result : partials + groups * Count);
     Kokkos::parallel_reduce(name, row_range<void>(exec, groups), AddPartials<Partial, Count>{partials},
                             View(sums));
     if (!direct)
       Kokkos::parallel_for(name, row_range<void>(exec, 1),
-                           FinishReduction<Partial, Count>{result, sums, has_begun});
-    has_begun = true;
+                           FinishReduction<Partial, Count>{m_result, sums, m_has_begun});
+    m_has_begun = true;
   }
+
+  Partial* m_result;
+  bool m_has_begun = false;
 };
 
 /// Launches a kernel of a product with a TeamPolicy.
@@ -137,18 +163,15 @@ void launch_product(const ExecutionSpace& exec, const std::string& name, const P
     Kokkos::parallel_for(name, policy, kernel);
   } else {
     using Partial = typename Target::partial_type;
-    constexpr int count = partials_per_lane<Kernel>;
-    const std::int64_t teams = policy.league_size();
-    if (teams == 0) return;
-    ReducingKernel<ExecutionSpace, Kernel, Partial> reducing = {kernel, nullptr, lanes_of_team(policy)};
-    const std::int64_t groups = teams * reducing.groups();
-    const std::size_t bytes = sizeof(Partial) * count * static_cast<std::size_t>(groups + 1);
-    auto& pool = WorkspacePool<ExecutionSpace>::get();
-    auto& workspace = pool.borrow(exec, 0, (bytes + 7) / 8);
-    reducing.partials = reinterpret_cast<Partial*>(workspace.sums.data());
-    Kokkos::parallel_for(name, policy, reducing);
-    target_of(kernel, 0).reduction->template add<count>(exec, reducing.partials, groups);
-    pool.give_back(workspace);
+    if (policy.league_size() == 0) return;
+    const int lanes = lanes_of_team(policy);
+    const std::int64_t groups =
+        static_cast<std::int64_t>(policy.league_size()) * groups_of_team<ExecutionSpace>(lanes);
+    target_of(kernel, 0).reduction->template run<partials_per_lane<Kernel>>(
+        exec, groups, [&](Partial* partials) {
+          Kokkos::parallel_for(name, policy,
+                               ReducingKernel<ExecutionSpace, Kernel, Partial>{kernel, partials, lanes});
+        });
   }
 }
 

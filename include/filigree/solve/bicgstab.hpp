@@ -13,14 +13,11 @@
 // kernels 2 and 5. alpha, omega and beta stay on the device, and so does the decision whether the method can go on.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 
-#include "filigree/solve/preconditioner.hpp"
+#include "filigree/solve/krylov_method.hpp"
 #include "filigree/solve/real_part.hpp"
-#include "filigree/solve/residual_norms.hpp"
 #include "filigree/solve/row_kernel.hpp"
-#include "filigree/solve/solver.hpp"
 
 namespace Filigree {
 namespace Impl {
@@ -219,46 +216,32 @@ struct BiCgStabDirection {
 /// Source: van der Vorst 1992, "Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG for the solution of
 /// nonsymmetric linear systems", SIAM J. Sci. Stat. Comput. 13(2), the algorithm of section 3 with K_1 = I, K_2 = M.
 template <class ExecutionSpace, class Matrix, class Preconditioner = NoPreconditioner>
-class BiCgStab {
+class BiCgStab : public KrylovMethod<ExecutionSpace, Matrix, Preconditioner, SolverOptions> {
+  using base = KrylovMethod<ExecutionSpace, Matrix, Preconditioner, SolverOptions>;
+
  public:
-  /// The scalar type of A.
-  using scalar_type = typename MatrixTraits<Matrix>::value_type;
-  using vector_scalar = Impl::wider_t<scalar_type>;        ///< of the vectors of the method
-  using number_type = Impl::wider_t<scalar_type, double>;  ///< of dot products
-  /// Where the vectors are.
-  using device_type = Kokkos::Device<ExecutionSpace, typename MatrixTraits<Matrix>::memory_space>;
-  /// A vector of the method.
-  using vector_type = Kokkos::View<vector_scalar*, device_type>;
+  using typename base::device_type;
+  using typename base::number_type;
+  using typename base::vector_scalar;
+  using typename base::vector_type;
 
   /// Keeps copies of A and of the preconditioner, which share their Views with the originals. So a refill of A is
   /// seen by the next solve().
   ///
-  /// Throws std::invalid_argument if A is not square, or an option is negative, or iterations_per_check is not
-  /// positive.
+  /// Throws std::invalid_argument if A is not square, the preconditioner is that of a matrix of another size, an option
+  /// is negative, or iterations_per_check is not positive.
   BiCgStab(const ExecutionSpace& exec, const Matrix& A, const Preconditioner& preconditioner = {},
            const SolverOptions& options = {})
-      : m_exec(exec), m_A(A), m_preconditioner(preconditioner), m_options(options) {
-    constexpr const char* function = "Filigree::BiCgStab";
-    Impl::check_initialized(function);
-    Impl::check_square(function, A);
-    Impl::check_solver_options(function, options);
-    Impl::check_preconditioner(function, preconditioner, MatrixTraits<Matrix>::num_rows(A));
-    const auto rows = static_cast<std::size_t>(MatrixTraits<Matrix>::num_rows(A));
-    const auto vector = [&](const char* what) {
-      return vector_type(
-          Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, Impl::label(what, "bicgstab", "")), rows);
-    };
-    m_r = vector("r");
-    m_r0 = vector("r0");
-    m_p = vector("p");
-    m_v = vector("v");
-    m_t = vector("t");
-    m_y = has_preconditioner ? vector("y") : m_p;
-    m_z = has_preconditioner ? vector("z") : m_r;
-    m_numbers = numbers_type(Kokkos::view_alloc(exec, Impl::label("numbers", "bicgstab", "")), ring());
+      : base("Filigree::BiCgStab", "bicgstab", exec, A, preconditioner, options) {
+    m_r = this->vector("r");
+    m_r0 = this->vector("r0");
+    m_p = this->vector("p");
+    m_v = this->vector("v");
+    m_t = this->vector("t");
+    m_y = has_preconditioner ? this->vector("y") : m_p;
+    m_z = has_preconditioner ? this->vector("z") : m_r;
+    m_numbers = numbers_type(this->initialized("numbers"), this->ring());
     m_host_numbers = Kokkos::create_mirror(m_numbers);
-    m_norms = norms_type(Kokkos::view_alloc(exec, Impl::label("norms", "bicgstab", "")));
-    m_host_norms = Kokkos::create_mirror(m_norms);
   }
 
   /// Solves A x = b, beginning with the given x. Fences the instance once before the first iteration, and then once
@@ -275,29 +258,21 @@ class BiCgStab {
   SolverResult solve(const BView& b, const XView& x);
 
  private:
-  using real_type = Impl::real_t<number_type>;
+  using base::has_preconditioner;
+  using base::is_elementwise;
+  using base::m_A;
+  using base::m_exec;
+  using base::m_options;
+  using base::m_preconditioner;
+  using typename base::real_type;
   using Numbers = Impl::BiCgStabNumbers<number_type>;
   using numbers_type = Kokkos::View<Numbers*, device_type>;
-  using norms_type = Kokkos::View<Sums<number_type, 2>, device_type>;
   template <int Count>
   using sums_type =
       Kokkos::View<Sums<number_type, Count>, device_type, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  static constexpr bool is_elementwise = Impl::is_elementwise_v<Preconditioner>;
-  static constexpr bool has_preconditioner = !std::is_same_v<Preconditioner, NoPreconditioner>;
   /// Whether M^-1 is applied within the kernels.
   static constexpr bool is_applied_inside = has_preconditioner && is_elementwise;
 
-  /// The numbers are those of the iterations since the last check, and of the next one.
-  std::size_t ring() const {
-    return static_cast<std::size_t>(std::min(m_options.iterations_per_check, m_options.most_iterations)) + 1;
-  }
-  std::size_t slot(int iteration) const { return static_cast<std::size_t>(iteration) % ring(); }
-  auto inverse() const {
-    if constexpr (is_elementwise)
-      return m_preconditioner.element_inverse();
-    else
-      return Impl::IdentityInverse();
-  }
   /// Queues out = A in and dot products of `other` and out.
   template <int Count>
   void multiply(const vector_type& in, const vector_type& other, const vector_type& out,
@@ -308,15 +283,9 @@ class BiCgStab {
   template <class XView>
   void queue_iteration(const XView& x, Numbers* now, Numbers* next, real_type limit) const;
 
-  ExecutionSpace m_exec;
-  Matrix m_A;
-  Preconditioner m_preconditioner;
-  SolverOptions m_options;
   vector_type m_r, m_r0, m_p, m_v, m_t, m_y, m_z;
   numbers_type m_numbers;
-  typename decltype(Kokkos::create_mirror(numbers_type()))::non_const_type m_host_numbers;
-  norms_type m_norms;
-  typename decltype(Kokkos::create_mirror(norms_type()))::non_const_type m_host_norms;
+  typename base::template mirror_type<numbers_type> m_host_numbers;
 };
 
 template <class ExecutionSpace, class Matrix, class Preconditioner>
@@ -329,46 +298,40 @@ void BiCgStab<ExecutionSpace, Matrix, Preconditioner>::queue_iteration(const XVi
   using T = number_type;
   using V = vector_scalar;
   using X = typename XView::value_type;
-  using Inverse = decltype(inverse());
-  const auto rows = static_cast<std::int64_t>(m_r.extent(0));
+  using Inverse = decltype(this->inverse());
+  const std::int64_t rows = this->rows();
   multiply(m_y, m_r0, m_v, &now->direction);
   Impl::for_rows(m_exec, half_step_name, rows,
                  Impl::BiCgStabHalfStep<T, V, Inverse>{
-                     m_r.data(), m_v.data(), is_applied_inside ? m_z.data() : nullptr, now, inverse()});
+                     m_r.data(), m_v.data(), is_applied_inside ? m_z.data() : nullptr, now, this->inverse()});
   if constexpr (has_preconditioner && !is_elementwise) m_preconditioner.apply(m_exec, m_r, m_z);
   multiply(m_z, m_r, m_t, &now->step);
   Impl::reduce_rows(m_exec, step_name, rows,
                     Impl::BiCgStabStep<T, V, X>{Impl::multi_vector(x), m_r.data(), m_y.data(), m_z.data(),
                                                 m_t.data(), m_r0.data(), now},
                     &next->residual);
-  Impl::for_rows(m_exec, direction_name, rows,
-                 Impl::BiCgStabDirection<T, V, Inverse>{m_p.data(), is_applied_inside ? m_y.data() : nullptr,
-                                                        m_r.data(), m_v.data(), now, next, limit, inverse()});
+  Impl::for_rows(
+      m_exec, direction_name, rows,
+      Impl::BiCgStabDirection<T, V, Inverse>{m_p.data(), is_applied_inside ? m_y.data() : nullptr, m_r.data(),
+                                             m_v.data(), now, next, limit, this->inverse()});
   if constexpr (has_preconditioner && !is_elementwise) m_preconditioner.apply(m_exec, m_p, m_y);
 }
 
 template <class ExecutionSpace, class Matrix, class Preconditioner>
 template <class BView, class XView>
 SolverResult BiCgStab<ExecutionSpace, Matrix, Preconditioner>::solve(const BView& b, const XView& x) {
-  constexpr const char* function = "Filigree::BiCgStab::solve";
-  Impl::check_types_of_solve<BView, XView>();
-  const std::int64_t rows = MatrixTraits<Matrix>::num_rows(m_A);
-  Impl::check_extents_of_vector(function, "b", b, rows, 1);
-  Impl::check_extents_of_vector(function, "x", x, rows, 1);
-  Impl::check_no_overlap(function, "b", b, "x", x);
+  this->check_arguments_of_solve("Filigree::BiCgStab::solve", b, x);
 
   SolverResult result;
-  if (rows == 0) {
+  if (this->rows() == 0) {
     result.end = SolverEnd::converged;
     return result;
   }
-  Impl::residual_and_norms(m_exec, m_A, x, b, m_r, m_norms);
+  this->residual_and_norms(b, x, m_r);
   Kokkos::deep_copy(m_exec, m_r0, m_r);
   Kokkos::deep_copy(m_exec, m_p, m_r);
   if constexpr (has_preconditioner) m_preconditioner.apply(m_exec, m_p, m_y);
-  Kokkos::deep_copy(m_exec, m_host_norms, m_norms);
-  m_exec.fence();
-  const Sums<number_type, 2>& norms = m_host_norms();
+  const Sums<number_type, 2>& norms = this->m_host_norms();
   result.norm_of_b = std::sqrt(Impl::real_part(norms[1]));
   const double largest = Impl::largest_residual(m_options, result.norm_of_b);
   const double limit = largest * largest;
@@ -383,7 +346,7 @@ SolverResult BiCgStab<ExecutionSpace, Matrix, Preconditioner>::solve(const BView
   for (int queued = 0;;) {
     // The first check comes before the first iteration.
     for (;; ++result.iterations) {
-      const Numbers& now = m_host_numbers(slot(result.iterations));
+      const Numbers& now = m_host_numbers(this->slot(result.iterations));
       result.residual = std::sqrt(Impl::real_part(now.residual[0]));
       result.history.push_back(result.residual);
       result.end = now.end;
@@ -391,16 +354,15 @@ SolverResult BiCgStab<ExecutionSpace, Matrix, Preconditioner>::solve(const BView
         return result;
       if (result.iterations == queued) break;
       if (now.changes_x) continue;
-      result.end = m_host_numbers(slot(result.iterations + 1)).end;
+      result.end = m_host_numbers(this->slot(result.iterations + 1)).end;
       return result;
     }
     result.history.pop_back();
     if (queued == 0) Kokkos::deep_copy(m_exec, m_numbers, m_host_numbers);
-    const int end = m_options.most_iterations - queued < m_options.iterations_per_check
-                        ? m_options.most_iterations
-                        : queued + m_options.iterations_per_check;
+    const int end = this->end_of_queue(queued);
     for (; queued < end; ++queued)
-      queue_iteration(x, m_numbers.data() + slot(queued), m_numbers.data() + slot(queued + 1), limit);
+      queue_iteration(x, m_numbers.data() + this->slot(queued), m_numbers.data() + this->slot(queued + 1),
+                      limit);
     Kokkos::deep_copy(m_exec, m_host_numbers, m_numbers);
     m_exec.fence();
   }

@@ -11,14 +11,11 @@
 // element, it is applied after kernel 2.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 
-#include "filigree/solve/preconditioner.hpp"
+#include "filigree/solve/krylov_method.hpp"
 #include "filigree/solve/real_part.hpp"
-#include "filigree/solve/residual_norms.hpp"
 #include "filigree/solve/row_kernel.hpp"
-#include "filigree/solve/solver.hpp"
 
 namespace Filigree {
 namespace Impl {
@@ -161,16 +158,14 @@ struct CgDirection {
 /// Source: Kirk and Hwu, chapter 10, name it as the reason why formats matter; the method is that of Hestenes and
 /// Stiefel 1952.
 template <class ExecutionSpace, class Matrix, class Preconditioner = NoPreconditioner>
-class ConjugateGradients {
+class ConjugateGradients : public KrylovMethod<ExecutionSpace, Matrix, Preconditioner, SolverOptions> {
+  using base = KrylovMethod<ExecutionSpace, Matrix, Preconditioner, SolverOptions>;
+
  public:
-  /// The scalar type of A.
-  using scalar_type = typename MatrixTraits<Matrix>::value_type;
-  using vector_scalar = Impl::wider_t<scalar_type>;        ///< of the vectors of the method
-  using number_type = Impl::wider_t<scalar_type, double>;  ///< of dot products
-  /// Where the vectors are.
-  using device_type = Kokkos::Device<ExecutionSpace, typename MatrixTraits<Matrix>::memory_space>;
-  /// A vector of the method.
-  using vector_type = Kokkos::View<vector_scalar*, device_type>;
+  using typename base::device_type;
+  using typename base::number_type;
+  using typename base::vector_scalar;
+  using typename base::vector_type;
 
   /// Keeps copies of A and of the preconditioner, which share their Views with the originals. So a refill of A is
   /// seen by the next solve().
@@ -179,25 +174,13 @@ class ConjugateGradients {
   /// is negative, or iterations_per_check is not positive.
   ConjugateGradients(const ExecutionSpace& exec, const Matrix& A, const Preconditioner& preconditioner = {},
                      const SolverOptions& options = {})
-      : m_exec(exec), m_A(A), m_preconditioner(preconditioner), m_options(options) {
-    constexpr const char* function = "Filigree::ConjugateGradients";
-    Impl::check_initialized(function);
-    Impl::check_square(function, A);
-    Impl::check_solver_options(function, options);
-    Impl::check_preconditioner(function, preconditioner, MatrixTraits<Matrix>::num_rows(A));
-    const auto rows = static_cast<std::size_t>(MatrixTraits<Matrix>::num_rows(A));
-    const auto vector = [&](const char* what) {
-      return vector_type(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, Impl::label(what, "cg", "")),
-                         rows);
-    };
-    m_r = vector("r");
-    m_p = vector("p");
-    m_q = vector("q");
-    if (!is_elementwise) m_z = vector("z");
-    m_numbers = numbers_type(Kokkos::view_alloc(exec, Impl::label("numbers", "cg", "")), ring());
+      : base("Filigree::ConjugateGradients", "cg", exec, A, preconditioner, options) {
+    m_r = this->vector("r");
+    m_p = this->vector("p");
+    m_q = this->vector("q");
+    if (!is_elementwise) m_z = this->vector("z");
+    m_numbers = numbers_type(this->initialized("numbers"), this->ring());
     m_host_numbers = Kokkos::create_mirror(m_numbers);
-    m_norm = norm_type(Kokkos::view_alloc(exec, Impl::label("norm", "cg", "")));
-    m_host_norm = Kokkos::create_mirror(m_norm);
   }
 
   /// Solves A x = b, beginning with the given x. Fences the instance once per iterations_per_check iterations.
@@ -215,33 +198,23 @@ class ConjugateGradients {
  private:
   using Numbers = Impl::CgNumbers<number_type>;
   using numbers_type = Kokkos::View<Numbers*, device_type>;
-  using norm_type = Kokkos::View<Sums<number_type, 1>, device_type>;
-  static constexpr bool is_elementwise = Impl::is_elementwise_v<Preconditioner>;
+  using base::is_elementwise;
+  using base::m_A;
+  using base::m_exec;
+  using base::m_options;
+  using base::m_preconditioner;
+  using typename base::real_type;
 
-  /// The numbers are those of the iterations since the last check, and of the next one.
-  std::size_t ring() const {
-    return static_cast<std::size_t>(std::min(m_options.iterations_per_check, m_options.most_iterations)) + 1;
-  }
-  Numbers* numbers(int iteration) const {
-    return m_numbers.data() + static_cast<std::size_t>(iteration) % ring();
-  }
-
-  std::int64_t rows() const { return static_cast<std::int64_t>(m_r.extent(0)); }
-  auto inverse() const {
-    if constexpr (is_elementwise)
-      return m_preconditioner.element_inverse();
-    else
-      return Impl::IdentityInverse();
-  }
+  Numbers* numbers(int iteration) const { return m_numbers.data() + this->slot(iteration); }
   void update_residual(const Numbers* current, double limit, Numbers* next) const {
     static const std::string name = "Filigree::cg_residual[vector]";
-    using Kernel = Impl::CgResidual<number_type, vector_scalar, decltype(inverse())>;
-    Impl::reduce_rows(m_exec, name, rows(),
-                      Kernel{m_r.data(), m_q.data(), current, static_cast<real_type>(limit), inverse()},
+    using Kernel = Impl::CgResidual<number_type, vector_scalar, decltype(this->inverse())>;
+    Impl::reduce_rows(m_exec, name, this->rows(),
+                      Kernel{m_r.data(), m_q.data(), current, static_cast<real_type>(limit), this->inverse()},
                       &next->residual);
     if constexpr (!is_elementwise) {
       m_preconditioner.apply(m_exec, m_r, m_z);
-      Impl::reduce_rows(m_exec, name, rows(),
+      Impl::reduce_rows(m_exec, name, this->rows(),
                         Impl::CgPreconditioned<number_type, vector_scalar>{m_r.data(), m_z.data()},
                         &next->residual);
     }
@@ -250,54 +223,35 @@ class ConjugateGradients {
   void update_direction(const XView& x, const Numbers* current, const Numbers* next, double limit) const {
     static const std::string name = "Filigree::cg_direction[vector]";
     using X = typename XView::value_type;
-    using Kernel = Impl::CgDirection<number_type, vector_scalar, X, decltype(inverse())>;
-    Impl::for_rows(m_exec, name, rows(),
+    using Kernel = Impl::CgDirection<number_type, vector_scalar, X, decltype(this->inverse())>;
+    Impl::for_rows(m_exec, name, this->rows(),
                    Kernel{Impl::multi_vector(x), m_p.data(), is_elementwise ? m_r.data() : m_z.data(),
-                          current, next, static_cast<real_type>(limit), inverse()});
+                          current, next, static_cast<real_type>(limit), this->inverse()});
   }
 
-  using real_type = Impl::real_t<number_type>;
-
-  ExecutionSpace m_exec;
-  Matrix m_A;
-  Preconditioner m_preconditioner;
-  SolverOptions m_options;
   vector_type m_r, m_p, m_q, m_z;
   numbers_type m_numbers;
-  decltype(Kokkos::create_mirror(numbers_type())) m_host_numbers;
-  norm_type m_norm;
-  decltype(Kokkos::create_mirror(norm_type())) m_host_norm;
+  typename base::template mirror_type<numbers_type> m_host_numbers;
 };
 
 template <class ExecutionSpace, class Matrix, class Preconditioner>
 template <class BView, class XView>
 SolverResult ConjugateGradients<ExecutionSpace, Matrix, Preconditioner>::solve(const BView& b,
                                                                                const XView& x) {
-  constexpr const char* function = "Filigree::ConjugateGradients::solve";
-  static const std::string norm_name = "Filigree::cg_norm[vector]";
-  Impl::check_types_of_solve<BView, XView>();
-  const std::int64_t rows = MatrixTraits<Matrix>::num_rows(m_A);
-  Impl::check_extents_of_vector(function, "b", b, rows, 1);
-  Impl::check_extents_of_vector(function, "x", x, rows, 1);
-  Impl::check_no_overlap(function, "b", b, "x", x);
-  using B = typename BView::non_const_value_type;
+  this->check_arguments_of_solve("Filigree::ConjugateGradients::solve", b, x);
   const auto real_number = [](const number_type& value) {
     return static_cast<double>(Impl::real_part(value));
   };
 
   SolverResult result;
-  if (rows == 0) {
+  if (this->rows() == 0) {
     result.end = SolverEnd::converged;
     return result;
   }
-  residual(m_exec, "N", m_A, x, b, m_r);
+  this->residual_and_norms(b, x, m_r);
   update_residual(nullptr, 0, numbers(0));
   update_direction(x, nullptr, nullptr, 0);
-  Impl::reduce_rows(m_exec, norm_name, rows,
-                    Impl::SquaredNorm<number_type, B>{Impl::multi_vector<BView, const B>(b)}, m_norm.data());
-  Kokkos::deep_copy(m_exec, m_host_norm, m_norm);
-  m_exec.fence();
-  result.norm_of_b = std::sqrt(real_number(m_host_norm()[0]));
+  result.norm_of_b = std::sqrt(real_number(this->m_host_norms()[1]));
   const double largest = Impl::largest_residual(m_options, result.norm_of_b);
   const double limit = largest * largest;
 
@@ -306,7 +260,7 @@ SolverResult ConjugateGradients<ExecutionSpace, Matrix, Preconditioner>::solve(c
     Kokkos::deep_copy(m_exec, m_host_numbers, m_numbers);
     m_exec.fence();
     const auto number_of = [&](int iteration) -> const Numbers& {
-      return m_host_numbers(static_cast<std::size_t>(iteration) % ring());
+      return m_host_numbers(this->slot(iteration));
     };
     for (;; ++result.iterations) {
       const Numbers& now = number_of(result.iterations);
@@ -333,9 +287,7 @@ SolverResult ConjugateGradients<ExecutionSpace, Matrix, Preconditioner>::solve(c
       return result;
     }
     result.history.pop_back();
-    const int end = m_options.most_iterations - queued < m_options.iterations_per_check
-                        ? m_options.most_iterations
-                        : queued + m_options.iterations_per_check;
+    const int end = this->end_of_queue(queued);
     for (; queued < end; ++queued) {
       Numbers* const now = numbers(queued);
       Numbers* const next = numbers(queued + 1);

@@ -161,7 +161,7 @@ void fused_product_of(const ExecutionSpace& exec, Mode mode, const Matrix& A, co
     Partial* element = result.data();
     if constexpr (result_rank == 1)
       element = result.data() + column * static_cast<std::int64_t>(result.stride(0));
-    Reduction<Partial> reduction{element};
+    Reduction<Partial> reduction(element);
     if constexpr (result_rank == 1)
       run_fused(exec, mode, A, Kokkos::subview(x, Kokkos::ALL(), column),
                 Target{function, column, &reduction});

@@ -20,10 +20,8 @@
 
 #include "filigree/solve/gmres_kernels.hpp"
 #include "filigree/solve/hessenberg.hpp"
-#include "filigree/solve/preconditioner.hpp"
+#include "filigree/solve/krylov_method.hpp"
 #include "filigree/solve/real_part.hpp"
-#include "filigree/solve/residual_norms.hpp"
-#include "filigree/solve/solver.hpp"
 
 namespace Filigree {
 
@@ -63,24 +61,22 @@ struct GmresOptions : SolverOptions {
 /// for sparse linear systems", algorithm 9.5. Two passes of Gram-Schmidt: Giraud, Langou and Rozloznik 2005, "The loss
 /// of orthogonality in the Gram-Schmidt orthogonalization process", Comput. Math. Appl. 50.
 template <class ExecutionSpace, class Matrix, class Preconditioner = NoPreconditioner>
-class Gmres {
+class Gmres : public KrylovMethod<ExecutionSpace, Matrix, Preconditioner, GmresOptions> {
+  using base = KrylovMethod<ExecutionSpace, Matrix, Preconditioner, GmresOptions>;
+
  public:
-  /// The scalar type of A.
-  using scalar_type = typename MatrixTraits<Matrix>::value_type;
-  using vector_scalar = Impl::wider_t<scalar_type>;        ///< of the vectors of the method
-  using number_type = Impl::wider_t<scalar_type, double>;  ///< of dot products
-  /// Where the vectors are.
-  using device_type = Kokkos::Device<ExecutionSpace, typename MatrixTraits<Matrix>::memory_space>;
-  /// A vector of the method.
-  using vector_type = Kokkos::View<vector_scalar*, device_type>;
+  using typename base::device_type;
+  using typename base::number_type;
+  using typename base::vector_scalar;
+  using typename base::vector_type;
   /// The vectors of a cycle, one per column.
   using basis_type = Kokkos::View<vector_scalar**, Kokkos::LayoutLeft, device_type>;
 
   /// Keeps copies of A and of the preconditioner, which share their Views with the originals. So a refill of A is
   /// seen by the next solve().
   ///
-  /// Throws std::invalid_argument if A is not square, or an option is negative, or iterations_per_check or restart is
-  /// not positive.
+  /// Throws std::invalid_argument if A is not square, the preconditioner is that of a matrix of another size, an option
+  /// is negative, or iterations_per_check or restart is not positive.
   Gmres(const ExecutionSpace& exec, const Matrix& A, const Preconditioner& preconditioner = {},
         const GmresOptions& options = {});
 
@@ -97,28 +93,24 @@ class Gmres {
   SolverResult solve(const BView& b, const XView& x);
 
  private:
-  using real_type = Impl::real_t<number_type>;
+  using base::has_preconditioner;
+  using base::is_elementwise;
+  using base::m_A;
+  using base::m_exec;
+  using base::m_options;
+  using base::m_preconditioner;
+  template <class View>
+  using mirror_type = typename base::template mirror_type<View>;
   using numbers_type = Kokkos::View<number_type*, device_type>;
   using dots_type = Kokkos::View<number_type**, Kokkos::LayoutLeft, device_type>;
-  using norms_type = Kokkos::View<Sums<number_type, 2>, device_type>;
-  template <class View>
-  using mirror_type = typename decltype(Kokkos::create_mirror(View()))::non_const_type;
   using column_type = Kokkos::View<vector_scalar*, device_type, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   using Combination = Impl::ColumnCombination<number_type, vector_scalar>;
-  static constexpr bool is_elementwise = Impl::is_elementwise_v<Preconditioner>;
-  static constexpr bool has_preconditioner = !std::is_same_v<Preconditioner, NoPreconditioner>;
 
   template <bool Subtracts>
   using Dots = Impl::GmresDots<ExecutionSpace, number_type, vector_scalar, Subtracts>;
 
-  /// Checks the arguments of the constructor, and returns the most iterations of a cycle.
-  static int most_columns(const Matrix& A, const Preconditioner& preconditioner, const GmresOptions& options);
-  auto inverse() const {
-    if constexpr (is_elementwise)
-      return m_preconditioner.element_inverse();
-    else
-      return Impl::IdentityInverse();
-  }
+  /// The most iterations of a cycle. Throws if `restart` is not positive.
+  static int most_columns(const Matrix& A, const GmresOptions& options);
   std::int64_t stride() const { return static_cast<std::int64_t>(m_basis.extent(0)); }
   column_type column(int k) const {
     return column_type(m_basis.data() + k * stride(), static_cast<std::size_t>(m_rows));
@@ -149,10 +141,6 @@ class Gmres {
   template <class XView>
   SolverEnd run_cycle(const XView& x, double largest, SolverResult& result);
 
-  ExecutionSpace m_exec;
-  Matrix m_A;
-  Preconditioner m_preconditioner;
-  GmresOptions m_options;
   std::int64_t m_rows;
   int m_restart;
   basis_type m_basis;
@@ -160,10 +148,8 @@ class Gmres {
   numbers_type m_partials;  ///< of dot products
   dots_type m_dots;         ///< two columns per iteration
   numbers_type m_factors;   ///< of the basis in the solution
-  norms_type m_norms;
   mirror_type<dots_type> m_host_dots;
   mirror_type<numbers_type> m_host_factors;
-  mirror_type<norms_type> m_host_norms;
   Impl::HessenbergLeastSquares<number_type> m_least_squares;
 };
 
@@ -171,47 +157,30 @@ template <class ExecutionSpace, class Matrix, class Preconditioner>
 Gmres<ExecutionSpace, Matrix, Preconditioner>::Gmres(const ExecutionSpace& exec, const Matrix& A,
                                                      const Preconditioner& preconditioner,
                                                      const GmresOptions& options)
-    : m_exec(exec),
-      m_A(A),
-      m_preconditioner(preconditioner),
-      m_options(options),
-      m_rows(MatrixTraits<Matrix>::num_rows(A)),
-      m_restart(most_columns(A, preconditioner, options)),
+    : base("Filigree::Gmres", "gmres", exec, A, preconditioner, options),
+      m_rows(this->rows()),
+      m_restart(most_columns(A, options)),
       m_least_squares(m_restart) {
-  const auto uninitialized = [&](const char* what) {
-    return Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, Impl::label(what, "gmres", ""));
-  };
-  const auto initialized = [&](const char* what) {
-    return Kokkos::view_alloc(exec, Impl::label(what, "gmres", ""));
-  };
-  const auto rows = static_cast<std::size_t>(m_rows);
   const auto columns = static_cast<std::size_t>(m_restart) + 1;
   const auto teams = static_cast<std::size_t>(Dots<true>::teams(m_rows));
   // Each column begins at a multiple of 128 bytes.
   constexpr std::int64_t unit = 128 / sizeof(vector_scalar);
-  m_basis =
-      basis_type(uninitialized("basis"), static_cast<std::size_t>(Impl::round_up(m_rows, unit)), columns);
-  if (has_preconditioner) m_z = vector_type(uninitialized("z"), rows);
-  m_partials = numbers_type(uninitialized("partials"), columns * teams);
-  m_dots = dots_type(initialized("dots"), columns + 1, 2 * (columns - 1));
-  m_factors = numbers_type(initialized("factors"), columns);
-  m_norms = norms_type(initialized("norms"));
+  m_basis = basis_type(this->uninitialized("basis"), static_cast<std::size_t>(Impl::round_up(m_rows, unit)),
+                       columns);
+  if (has_preconditioner) m_z = this->vector("z");
+  m_partials = numbers_type(this->uninitialized("partials"), columns * teams);
+  m_dots = dots_type(this->initialized("dots"), columns + 1, 2 * (columns - 1));
+  m_factors = numbers_type(this->initialized("factors"), columns);
   m_host_dots = Kokkos::create_mirror(m_dots);
   m_host_factors = Kokkos::create_mirror(m_factors);
-  m_host_norms = Kokkos::create_mirror(m_norms);
 }
 
 template <class ExecutionSpace, class Matrix, class Preconditioner>
 int Gmres<ExecutionSpace, Matrix, Preconditioner>::most_columns(const Matrix& A,
-                                                                const Preconditioner& preconditioner,
                                                                 const GmresOptions& options) {
-  constexpr const char* function = "Filigree::Gmres";
-  Impl::check_initialized(function);
-  Impl::check_square(function, A);
-  Impl::check_solver_options(function, options);
-  Impl::check_preconditioner(function, preconditioner, MatrixTraits<Matrix>::num_rows(A));
   if (options.restart < 1)
-    Impl::fail<std::invalid_argument>(function, ": restart is ", options.restart, "; it must be at least 1.");
+    Impl::fail<std::invalid_argument>("Filigree::Gmres: restart is ", options.restart,
+                                      "; it must be at least 1.");
   const std::int64_t most = std::min(options.restart, options.most_iterations);
   return static_cast<int>(std::min<std::int64_t>(most, MatrixTraits<Matrix>::num_rows(A)));
 }
@@ -235,12 +204,12 @@ void Gmres<ExecutionSpace, Matrix, Preconditioner>::queue_dots(int k) const {
 template <class ExecutionSpace, class Matrix, class Preconditioner>
 void Gmres<ExecutionSpace, Matrix, Preconditioner>::queue_next_vector(int k, double scale) const {
   static const std::string name = "Filigree::gmres_next_vector[vector]";
-  using Kernel = Impl::GmresNextVector<number_type, vector_scalar, decltype(inverse())>;
+  using Kernel = Impl::GmresNextVector<number_type, vector_scalar, decltype(this->inverse())>;
   const number_type* const second = k == 0 ? nullptr : dots(k, 1);
   Impl::for_rows(
       m_exec, name, m_rows,
       Kernel{column(k).data(), combination(second, k), number_type(scale), k == 0 ? nullptr : second + k + 1,
-             has_preconditioner && is_elementwise ? m_z.data() : nullptr, inverse()});
+             has_preconditioner && is_elementwise ? m_z.data() : nullptr, this->inverse()});
   if constexpr (has_preconditioner && !is_elementwise)
     m_preconditioner.apply(m_exec, column(k), product_factor(k));
 }
@@ -295,8 +264,8 @@ void Gmres<ExecutionSpace, Matrix, Preconditioner>::update_solution(const XView&
     m_preconditioner.apply(m_exec, column(columns), product_factor(0));
     z = m_z.data();
   }
-  using Kernel = Impl::GmresUpdate<T, V, typename XView::value_type, decltype(inverse())>;
-  Impl::for_rows(m_exec, update_name, m_rows, Kernel{Impl::multi_vector(x), change, z, inverse()});
+  using Kernel = Impl::GmresUpdate<T, V, typename XView::value_type, decltype(this->inverse())>;
+  Impl::for_rows(m_exec, update_name, m_rows, Kernel{Impl::multi_vector(x), change, z, this->inverse()});
 }
 
 template <class ExecutionSpace, class Matrix, class Preconditioner>
@@ -334,11 +303,7 @@ SolverEnd Gmres<ExecutionSpace, Matrix, Preconditioner>::run_cycle(const XView& 
 template <class ExecutionSpace, class Matrix, class Preconditioner>
 template <class BView, class XView>
 SolverResult Gmres<ExecutionSpace, Matrix, Preconditioner>::solve(const BView& b, const XView& x) {
-  constexpr const char* function = "Filigree::Gmres::solve";
-  Impl::check_types_of_solve<BView, XView>();
-  Impl::check_extents_of_vector(function, "b", b, m_rows, 1);
-  Impl::check_extents_of_vector(function, "x", x, m_rows, 1);
-  Impl::check_no_overlap(function, "b", b, "x", x);
+  this->check_arguments_of_solve("Filigree::Gmres::solve", b, x);
 
   SolverResult result;
   if (m_rows == 0) {
@@ -349,12 +314,10 @@ SolverResult Gmres<ExecutionSpace, Matrix, Preconditioner>::solve(const BView& b
   double before = 0;
   SolverEnd end_of_cycle = SolverEnd::most_iterations;
   for (;;) {
-    Impl::residual_and_norms(m_exec, m_A, x, b, column(0), m_norms);
-    Kokkos::deep_copy(m_exec, m_host_norms, m_norms);
-    m_exec.fence();
-    result.residual = std::sqrt(Impl::real_part(m_host_norms()[0]));
+    this->residual_and_norms(b, x, column(0));
+    result.residual = std::sqrt(Impl::real_part(this->m_host_norms()[0]));
     if (result.history.empty()) {
-      result.norm_of_b = std::sqrt(Impl::real_part(m_host_norms()[1]));
+      result.norm_of_b = std::sqrt(Impl::real_part(this->m_host_norms()[1]));
       largest = Impl::largest_residual(m_options, result.norm_of_b);
       result.history.push_back(result.residual);
     }

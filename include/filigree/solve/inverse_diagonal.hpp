@@ -15,10 +15,9 @@ namespace Filigree {
 /// The inverse of the diagonal blocks of a matrix: a CdsMatrix with the one diagonal of blocks of offset 0. So its
 /// product with a vector applies the inverse, for every block size as fast as memory allows.
 template <class Matrix>
-using inverse_blocks_t =
-    CdsMatrix<typename MatrixTraits<Matrix>::value_type,
-              std::make_signed_t<std::remove_const_t<typename Matrix::ordinal_type>>,
-              typename Matrix::device_type, void, std::remove_const_t<typename Matrix::size_type>>;
+using inverse_blocks_t = CdsMatrix<typename MatrixTraits<Matrix>::value_type,
+                                   std::make_signed_t<std::remove_const_t<typename Matrix::ordinal_type>>,
+                                   typename Matrix::device_type, void, std::size_t>;
 
 /// The largest block size of inverse_diagonal_blocks().
 constexpr int largest_inverse_block_size = 32;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Kernels over the elements of vectors, which may reduce. Kokkos::parallel_reduce is slower for them: it computes what
-// all rows have in common, such as the quotient of two numbers on the device, once per row, and has fewer loads in
-// flight (see docs/performance.md, "Conjugate gradients").
+// Kernels over the elements of vectors, which may reduce. A functor of Kokkos::parallel_reduce would compute for each
+// row what all rows have in common, such as the quotient of two numbers on the device (see docs/performance.md,
+// "Conjugate gradients").
 #pragma once
 
 #include <string>
@@ -21,7 +21,6 @@ template <class ExecutionSpace, class Body, class Partial>
 struct RowKernel {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   static constexpr bool reduces = !std::is_same_v<Partial, NoPartial>;
-  static constexpr int group = lanes_per_group<ExecutionSpace>;
   static constexpr int team_size = gpu ? 256 : 1;
   static constexpr int rows_per_lane = 4;
   /// On a host a team is one thread.
@@ -34,7 +33,13 @@ struct RowKernel {
   Partial* partials;  ///< one element per group of lanes
 
   static std::int64_t teams(std::int64_t rows) { return (rows + rows_per_team - 1) / rows_per_team; }
-  static std::int64_t groups(std::int64_t rows) { return teams(rows) * (group > 0 ? team_size / group : 1); }
+  static std::int64_t groups(std::int64_t rows) {
+    return teams(rows) * groups_of_team<ExecutionSpace>(team_size);
+  }
+
+  void launch_on(const ExecutionSpace& exec, const std::string& name) const {
+    Kokkos::parallel_for(name, policy_type(exec, static_cast<int>(teams(rows)), team_size, 1), *this);
+  }
 
   KOKKOS_INLINE_FUNCTION void operator()(const member_type& team) const {
     const std::int64_t first = static_cast<std::int64_t>(team.league_rank()) * rows_per_team;
@@ -60,46 +65,25 @@ struct RowKernel {
       for (std::int64_t row = first; row < end; ++row)
         body.finish(common, row, body.load(row), mine);
     }
-    if constexpr (reduces) {
-      if constexpr (group > 0) {
-        add_lanes_of_group(mine);
-        const std::int64_t lane = static_cast<std::int64_t>(team.league_rank()) * team_size + lane_in_team();
-        if (lane % group == 0) partials[lane / group] = mine;
-      } else {
-        Partial all;
-        Kokkos::parallel_reduce(
-            Kokkos::TeamThreadRange(team, team_size), [&](const int, Partial& sum) { sum += mine; }, all);
-        Kokkos::single(Kokkos::PerTeam(team), [&]() { partials[team.league_rank()] = all; });
-      }
-    }
+    if constexpr (reduces) store_sums_of_groups<ExecutionSpace>(team, team_size, mine, partials, 1);
   }
 };
 
 /// Queues a RowKernel that does not reduce.
 template <class ExecutionSpace, class Body>
 void for_rows(const ExecutionSpace& exec, const std::string& name, std::int64_t rows, const Body& body) {
-  using Kernel = RowKernel<ExecutionSpace, Body, NoPartial>;
-  if (rows == 0) return;
-  Kokkos::parallel_for(
-      name, typename Kernel::policy_type(exec, static_cast<int>(Kernel::teams(rows)), Kernel::team_size, 1),
-      Kernel{body, rows, nullptr});
+  if (rows > 0) RowKernel<ExecutionSpace, Body, NoPartial>{body, rows, nullptr}.launch_on(exec, name);
 }
 
-/// Queues a RowKernel that overwrites *result by what the rows add up to. Every run gives the same bits.
+/// Queues a RowKernel that overwrites *result by what the rows add up to. There must be rows. Every run gives the same
+/// bits.
 template <class ExecutionSpace, class Body, class Partial>
 void reduce_rows(const ExecutionSpace& exec, const std::string& name, std::int64_t rows, const Body& body,
                  Partial* result) {
   using Kernel = RowKernel<ExecutionSpace, Body, Partial>;
-  const std::int64_t groups = Kernel::groups(rows);
-  auto& pool = WorkspacePool<ExecutionSpace>::get();
-  auto& workspace = pool.borrow(exec, 0, (sizeof(Partial) * static_cast<std::size_t>(groups + 1) + 7) / 8);
-  auto* const partials = reinterpret_cast<Partial*>(workspace.sums.data());
-  if (rows > 0)
-    Kokkos::parallel_for(
-        name, typename Kernel::policy_type(exec, static_cast<int>(Kernel::teams(rows)), Kernel::team_size, 1),
-        Kernel{body, rows, partials});
-  Reduction<Partial>{result}.template add<1>(exec, partials, groups);
-  pool.give_back(workspace);
+  Reduction<Partial>(result).template run<1>(exec, Kernel::groups(rows), [&](Partial* partials) {
+    Kernel{body, rows, partials}.launch_on(exec, name);
+  });
 }
 
 /// The sum of conj(b) b.
