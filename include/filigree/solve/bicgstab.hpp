@@ -216,8 +216,8 @@ struct BiCgStabDirection {
 /// Source: van der Vorst 1992, "Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG for the solution of
 /// nonsymmetric linear systems", SIAM J. Sci. Stat. Comput. 13(2), the algorithm of section 3 with K_1 = I, K_2 = M.
 template <class ExecutionSpace, class Matrix, class Preconditioner = NoPreconditioner>
-class BiCgStab : public KrylovMethod<ExecutionSpace, Matrix, Preconditioner, SolverOptions> {
-  using base = KrylovMethod<ExecutionSpace, Matrix, Preconditioner, SolverOptions>;
+class BiCgStab : public Impl::KrylovMethod<ExecutionSpace, Matrix, Preconditioner, SolverOptions> {
+  using base = Impl::KrylovMethod<ExecutionSpace, Matrix, Preconditioner, SolverOptions>;
 
  public:
   using typename base::device_type;

@@ -158,8 +158,8 @@ struct CgDirection {
 /// Source: Kirk and Hwu, chapter 10, name it as the reason why formats matter; the method is that of Hestenes and
 /// Stiefel 1952.
 template <class ExecutionSpace, class Matrix, class Preconditioner = NoPreconditioner>
-class ConjugateGradients : public KrylovMethod<ExecutionSpace, Matrix, Preconditioner, SolverOptions> {
-  using base = KrylovMethod<ExecutionSpace, Matrix, Preconditioner, SolverOptions>;
+class ConjugateGradients : public Impl::KrylovMethod<ExecutionSpace, Matrix, Preconditioner, SolverOptions> {
+  using base = Impl::KrylovMethod<ExecutionSpace, Matrix, Preconditioner, SolverOptions>;
 
  public:
   using typename base::device_type;

@@ -61,8 +61,8 @@ struct GmresOptions : SolverOptions {
 /// for sparse linear systems", algorithm 9.5. Two passes of Gram-Schmidt: Giraud, Langou and Rozloznik 2005, "The loss
 /// of orthogonality in the Gram-Schmidt orthogonalization process", Comput. Math. Appl. 50.
 template <class ExecutionSpace, class Matrix, class Preconditioner = NoPreconditioner>
-class Gmres : public KrylovMethod<ExecutionSpace, Matrix, Preconditioner, GmresOptions> {
-  using base = KrylovMethod<ExecutionSpace, Matrix, Preconditioner, GmresOptions>;
+class Gmres : public Impl::KrylovMethod<ExecutionSpace, Matrix, Preconditioner, GmresOptions> {
+  using base = Impl::KrylovMethod<ExecutionSpace, Matrix, Preconditioner, GmresOptions>;
 
  public:
   using typename base::device_type;

@@ -8,7 +8,7 @@
 #include "filigree/solve/residual_norms.hpp"
 #include "filigree/solve/solver.hpp"
 
-namespace Filigree {
+namespace Filigree::Impl {
 
 /// What all Krylov methods have: the matrix, the preconditioner, the options, and the types of their vectors.
 template <class ExecutionSpace, class Matrix, class Preconditioner, class Options>
@@ -16,29 +16,29 @@ class KrylovMethod {
  public:
   /// The scalar type of A.
   using scalar_type = typename MatrixTraits<Matrix>::value_type;
-  using vector_scalar = Impl::wider_t<scalar_type>;        ///< of the vectors of the method
-  using number_type = Impl::wider_t<scalar_type, double>;  ///< of dot products
+  using vector_scalar = wider_t<scalar_type>;        ///< of the vectors of the method
+  using number_type = wider_t<scalar_type, double>;  ///< of dot products
   /// Where the vectors are.
   using device_type = Kokkos::Device<ExecutionSpace, typename MatrixTraits<Matrix>::memory_space>;
   /// A vector of the method.
   using vector_type = Kokkos::View<vector_scalar*, device_type>;
 
  protected:
-  using real_type = Impl::real_t<number_type>;
+  using real_type = real_t<number_type>;
   using norms_type = Kokkos::View<Sums<number_type, 2>, device_type>;
   template <class View>
   using mirror_type = typename decltype(Kokkos::create_mirror(View()))::non_const_type;
-  static constexpr bool is_elementwise = Impl::is_elementwise_v<Preconditioner>;
+  static constexpr bool is_elementwise = is_elementwise_v<Preconditioner>;
   static constexpr bool has_preconditioner = !std::is_same_v<Preconditioner, NoPreconditioner>;
 
   /// `function` is that of error texts, and `method` that of labels. See the constructors of the methods.
   KrylovMethod(const char* function, const char* method, const ExecutionSpace& exec, const Matrix& A,
                const Preconditioner& preconditioner, const Options& options)
       : m_method(method), m_exec(exec), m_A(A), m_preconditioner(preconditioner), m_options(options) {
-    Impl::check_initialized(function);
-    Impl::check_square(function, A);
-    Impl::check_solver_options(function, options);
-    Impl::check_preconditioner(function, preconditioner, rows());
+    check_initialized(function);
+    check_square(function, A);
+    check_solver_options(function, options);
+    check_preconditioner(function, preconditioner, rows());
     m_norms = norms_type(initialized("norms"));
     m_host_norms = Kokkos::create_mirror(m_norms);
   }
@@ -46,11 +46,9 @@ class KrylovMethod {
   /// The rows of A.
   std::int64_t rows() const { return MatrixTraits<Matrix>::num_rows(m_A); }
   /// What a View needs to be allocated, with a label, and with zeros in the first case.
-  auto initialized(const char* what) const {
-    return Kokkos::view_alloc(m_exec, Impl::label(what, m_method, ""));
-  }
+  auto initialized(const char* what) const { return Kokkos::view_alloc(m_exec, label(what, m_method, "")); }
   auto uninitialized(const char* what) const {
-    return Kokkos::view_alloc(m_exec, Kokkos::WithoutInitializing, Impl::label(what, m_method, ""));
+    return Kokkos::view_alloc(m_exec, Kokkos::WithoutInitializing, label(what, m_method, ""));
   }
   vector_type vector(const char* what) const {
     return vector_type(uninitialized(what), static_cast<std::size_t>(rows()));
@@ -60,15 +58,15 @@ class KrylovMethod {
     if constexpr (is_elementwise)
       return m_preconditioner.element_inverse();
     else
-      return Impl::IdentityInverse();
+      return IdentityInverse();
   }
 
   template <class BView, class XView>
   void check_arguments_of_solve(const char* function, const BView& b, const XView& x) const {
-    Impl::check_types_of_solve<BView, XView>();
-    Impl::check_extents_of_vector(function, "b", b, rows(), 1);
-    Impl::check_extents_of_vector(function, "x", x, rows(), 1);
-    Impl::check_no_overlap(function, "b", b, "x", x);
+    check_types_of_solve<BView, XView>();
+    check_extents_of_vector(function, "b", b, rows(), 1);
+    check_extents_of_vector(function, "x", x, rows(), 1);
+    check_no_overlap(function, "b", b, "x", x);
   }
   /// Queues r = b - A x, and then waits for the squares of the norms of r and of b, which m_host_norms has then.
   template <class BView, class XView, class RView>
@@ -97,4 +95,4 @@ class KrylovMethod {
   mirror_type<norms_type> m_host_norms;
 };
 
-}  // namespace Filigree
+}  // namespace Filigree::Impl
