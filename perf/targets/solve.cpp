@@ -16,8 +16,6 @@ using Crs = SpmvProblem<double>::crs_type;
 using Vector = Kokkos::View<double*, Execution::device_type>;
 using Dots = Kokkos::View<Filigree::Sums<double, 2>, Execution::device_type>;
 
-constexpr double megabytes = 1e-6;
-
 /// The times of the fused products of a matrix, divided by that of a product, next to what the bytes allow.
 template <class Matrix>
 void fused_products(Report& report, const std::string& name, const Matrix& A, int block_size,
@@ -143,7 +141,7 @@ void conjugate_gradients(Report& report, const GridCase& grid, double required_s
   const double bytes = static_cast<double>(A.storage_bytes()) + 12 * 8.0 * static_cast<double>(rows);
   report.out() << '\n'
                << grid.name() << ", CG iteration: " << std::fixed << std::setprecision(4) << 1e3 * fused
-               << " ms, " << std::setprecision(0) << megabytes * bytes << " MB, with separate kernels "
+               << " ms, " << std::setprecision(0) << 1e-6 * bytes << " MB, with separate kernels "
                << std::setprecision(4) << 1e3 * separate << " ms" << std::endl;
   report.at_least("CG iteration, " + grid.name() + ": fraction of read bandwidth", 0.9,
                   bytes / fused / bandwidth);
@@ -176,7 +174,10 @@ void time_to_solution(Report& report, const GridCase& grid,
     Filigree::SolverResult result;
     own.push_back(timer.seconds([&]() { result = solver.solve(b, x); }));
     if (!result.has_converged())
-      throw std::runtime_error("the solver of filigree_targets has not converged.");
+      Filigree::Impl::fail<std::runtime_error>("conjugate gradients with ", A.name(), " ended after ",
+                                               result.iterations, " iterations with a residual of ",
+                                               result.residual / result.norm_of_b,
+                                               " of b; it must be at most 1e-8.");
     iterations = result.iterations;
     const auto run =
         reference.solve([&]() { problem->multiply_by_kokkos_kernels(problem->crs); }, 1e-8, 1000);
