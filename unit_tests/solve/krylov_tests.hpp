@@ -397,6 +397,13 @@ void expect_ends() {
   const auto stagnant = solve<Method>(crs, system.b, hopeless);
   EXPECT_TRUE(reports_well(system, stagnant));
   EXPECT_LE(stagnant.result.residual, 1e-12 * stagnant.result.norm_of_b);
+
+  // More than float vectors can hold. The residual that a method updates becomes smaller all the same.
+  const auto narrow = with_random_b("float", convection_diffusion<float>(12, 11, 0));
+  const auto outcome = solve<Method>(device_crs(narrow.matrix), narrow.b, with_tolerance<Options>(1e-10));
+  EXPECT_EQ(outcome.result.end, SolverEnd::stagnation);
+  EXPECT_TRUE(reports_well(narrow, outcome));
+  EXPECT_LE(outcome.result.residual, 1e-5 * outcome.result.norm_of_b);
 }
 
 /// Expects that systems with singular matrices end, and that only those with a solution converge.

@@ -209,9 +209,10 @@ struct BiCgStabDirection {
 /// bits; on a host that needs the same number of threads.
 ///
 /// The method breaks down if a number by which it must divide is 0, or so small that the quotient is not finite: the
-/// dot product of the first residual with another vector, or omega. Then x is the best that it has, and
-/// SolverResult::end is breakdown. That can happen with any matrix: with a skew-symmetric one it does in the first
-/// iteration. solve() with another x begins anew. Gmres breaks down only if A is singular.
+/// dot product of the first residual with another vector, or omega. It begins anew then, with the x that it has, unless
+/// the residual is more than half of that at the last begin. In that case SolverResult::end is breakdown. That can
+/// happen with any matrix: with a skew-symmetric one it does in the first iteration. Gmres breaks down only if A is
+/// singular.
 ///
 /// Source: van der Vorst 1992, "Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG for the solution of
 /// nonsymmetric linear systems", SIAM J. Sci. Stat. Comput. 13(2), the algorithm of section 3 with K_1 = I, K_2 = M.
@@ -250,12 +251,12 @@ class BiCgStab : public Impl::KrylovMethod<ExecutionSpace, Matrix, Preconditione
   /// @param b View of rank 1 with one element per row of A, any stride
   /// @param x View of rank 1 with one element per row of A, any stride
   ///
-  /// SolverResult::residual is that of the recurrence. The residual b - A x differs from it by what rounding has
-  /// added up; residual() computes it.
+  /// SolverResult::residual is the norm of b - A x for the x that is returned. The other elements of the history are
+  /// norms of the residual that the method updates.
   ///
   /// Throws std::invalid_argument if b or x has not one element per row of A, or if they overlap.
   template <class BView, class XView>
-  SolverResult solve(const BView& b, const XView& x);
+  SolverResult solve(const BView& b, const XView& x) const;
 
  private:
   using base::has_preconditioner;
@@ -282,6 +283,8 @@ class BiCgStab : public Impl::KrylovMethod<ExecutionSpace, Matrix, Preconditione
   }
   template <class XView>
   void queue_iteration(const XView& x, Numbers* now, Numbers* next, real_type limit) const;
+  template <class XView>
+  SolverEnd run_cycle(const XView& x, double largest, SolverResult& result) const;
 
   vector_type m_r, m_r0, m_p, m_v, m_t, m_y, m_z;
   numbers_type m_numbers;
@@ -319,52 +322,38 @@ void BiCgStab<ExecutionSpace, Matrix, Preconditioner>::queue_iteration(const XVi
 
 template <class ExecutionSpace, class Matrix, class Preconditioner>
 template <class BView, class XView>
-SolverResult BiCgStab<ExecutionSpace, Matrix, Preconditioner>::solve(const BView& b, const XView& x) {
-  this->check_arguments_of_solve("Filigree::BiCgStab::solve", b, x);
+SolverResult BiCgStab<ExecutionSpace, Matrix, Preconditioner>::solve(const BView& b, const XView& x) const {
+  return this->solve_in_cycles(
+      "Filigree::BiCgStab::solve", b, x, m_r,
+      [&](double largest, SolverResult& result) { return run_cycle(x, largest, result); });
+}
 
-  SolverResult result;
-  if (this->rows() == 0) {
-    result.end = SolverEnd::converged;
-    return result;
-  }
-  this->residual_and_norms(b, x, m_r);
+template <class ExecutionSpace, class Matrix, class Preconditioner>
+template <class XView>
+SolverEnd BiCgStab<ExecutionSpace, Matrix, Preconditioner>::run_cycle(const XView& x, double largest,
+                                                                      SolverResult& result) const {
+  const double limit = largest * largest;
+  const int most = m_options.most_iterations - result.iterations;
   Kokkos::deep_copy(m_exec, m_r0, m_r);
   Kokkos::deep_copy(m_exec, m_p, m_r);
   if constexpr (has_preconditioner) m_preconditioner.apply(m_exec, m_p, m_y);
-  const Sums<number_type, 2>& norms = this->m_host_norms();
-  result.norm_of_b = std::sqrt(Impl::real_part(norms[1]));
-  const double largest = Impl::largest_residual(m_options, result.norm_of_b);
-  const double limit = largest * largest;
   Numbers& first = m_host_numbers(0);
   first = Numbers();
-  first.residual[0] = first.residual[1] = norms[0];
-  if (!std::isfinite(Impl::real_part(norms[0])) || !std::isfinite(result.norm_of_b))
-    first.end = SolverEnd::not_finite;
-  else if (Impl::real_part(norms[0]) <= limit)
-    first.end = SolverEnd::converged;
-
-  for (int queued = 0;;) {
-    // The first check comes before the first iteration.
-    for (;; ++result.iterations) {
-      const Numbers& now = m_host_numbers(this->slot(result.iterations));
-      result.residual = std::sqrt(Impl::real_part(now.residual[0]));
-      result.history.push_back(result.residual);
-      result.end = now.end;
-      if (now.end != SolverEnd::most_iterations || result.iterations == m_options.most_iterations)
-        return result;
-      if (result.iterations == queued) break;
-      if (now.changes_x) continue;
-      result.end = m_host_numbers(this->slot(result.iterations + 1)).end;
-      return result;
-    }
-    result.history.pop_back();
-    if (queued == 0) Kokkos::deep_copy(m_exec, m_numbers, m_host_numbers);
-    const int end = this->end_of_queue(queued);
-    for (; queued < end; ++queued)
+  first.residual[0] = first.residual[1] = this->m_host_norms()[0];
+  Kokkos::deep_copy(m_exec, m_numbers, m_host_numbers);
+  for (int queued = 0, done = 0;;) {
+    for (const int end = this->end_of_queue(queued, most); queued < end; ++queued)
       queue_iteration(x, m_numbers.data() + this->slot(queued), m_numbers.data() + this->slot(queued + 1),
                       limit);
     Kokkos::deep_copy(m_exec, m_host_numbers, m_numbers);
     m_exec.fence();
+    while (done < queued) {
+      const bool changes_x = m_host_numbers(this->slot(done)).changes_x;
+      const Numbers& next = m_host_numbers(this->slot(++done));
+      if (changes_x) base::count_iteration(Impl::real_part(next.residual[0]), result);
+      if (!changes_x || next.end != SolverEnd::most_iterations) return next.end;
+    }
+    if (done == most) return SolverEnd::most_iterations;
   }
 }
 

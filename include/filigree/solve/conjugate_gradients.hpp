@@ -188,12 +188,12 @@ class ConjugateGradients : public Impl::KrylovMethod<ExecutionSpace, Matrix, Pre
   /// @param b View of rank 1 with one element per row of A, any stride
   /// @param x View of rank 1 with one element per row of A, any stride
   ///
-  /// SolverResult::residual is that of the recurrence. The residual b - A x differs from it by what rounding has added
-  /// up, for float vectors about 1e-6 of b; residual() computes it.
+  /// SolverResult::residual is the norm of b - A x for the x that is returned. The other elements of the history are
+  /// norms of the residual that the method updates.
   ///
   /// Throws std::invalid_argument if b or x has not one element per row of A, or if they overlap.
   template <class BView, class XView>
-  SolverResult solve(const BView& b, const XView& x);
+  SolverResult solve(const BView& b, const XView& x) const;
 
  private:
   using Numbers = Impl::CgNumbers<number_type>;
@@ -228,6 +228,8 @@ class ConjugateGradients : public Impl::KrylovMethod<ExecutionSpace, Matrix, Pre
                    Kernel{Impl::multi_vector(x), m_p.data(), is_elementwise ? m_r.data() : m_z.data(),
                           current, next, static_cast<real_type>(limit), this->inverse()});
   }
+  template <class XView>
+  SolverEnd run_cycle(const XView& x, double largest, SolverResult& result) const;
 
   vector_type m_r, m_p, m_q, m_z;
   numbers_type m_numbers;
@@ -237,58 +239,42 @@ class ConjugateGradients : public Impl::KrylovMethod<ExecutionSpace, Matrix, Pre
 template <class ExecutionSpace, class Matrix, class Preconditioner>
 template <class BView, class XView>
 SolverResult ConjugateGradients<ExecutionSpace, Matrix, Preconditioner>::solve(const BView& b,
-                                                                               const XView& x) {
-  this->check_arguments_of_solve("Filigree::ConjugateGradients::solve", b, x);
+                                                                               const XView& x) const {
+  return this->solve_in_cycles(
+      "Filigree::ConjugateGradients::solve", b, x, m_r,
+      [&](double largest, SolverResult& result) { return run_cycle(x, largest, result); });
+}
+
+template <class ExecutionSpace, class Matrix, class Preconditioner>
+template <class XView>
+SolverEnd ConjugateGradients<ExecutionSpace, Matrix, Preconditioner>::run_cycle(const XView& x,
+                                                                                double largest,
+                                                                                SolverResult& result) const {
   const auto real_number = [](const number_type& value) {
     return static_cast<double>(Impl::real_part(value));
   };
-
-  SolverResult result;
-  if (this->rows() == 0) {
-    result.end = SolverEnd::converged;
-    return result;
-  }
-  this->residual_and_norms(b, x, m_r);
+  const double limit = largest * largest;
+  const int most = m_options.most_iterations - result.iterations;
   update_residual(nullptr, 0, numbers(0));
   update_direction(x, nullptr, nullptr, 0);
-  result.norm_of_b = std::sqrt(real_number(this->m_host_norms()[1]));
-  const double largest = Impl::largest_residual(m_options, result.norm_of_b);
-  const double limit = largest * largest;
-
-  for (int queued = 0;;) {
+  for (int queued = 0, done = 0;;) {
     // The first check comes before the first iteration.
     Kokkos::deep_copy(m_exec, m_host_numbers, m_numbers);
     m_exec.fence();
-    const auto number_of = [&](int iteration) -> const Numbers& {
-      return m_host_numbers(this->slot(iteration));
-    };
-    for (;; ++result.iterations) {
-      const Numbers& now = number_of(result.iterations);
+    for (;;) {
+      const Numbers& now = m_host_numbers(this->slot(done));
       const double squared = real_number(now.residual[0]);
-      result.residual = std::sqrt(squared);
-      result.history.push_back(result.residual);
-      if (!std::isfinite(squared) || !std::isfinite(result.norm_of_b) ||
-          !Impl::is_finite_number(now.residual[1]))
-        result.end = SolverEnd::not_finite;
-      else if (squared <= limit)
-        result.end = SolverEnd::converged;
-      else if (!(real_number(now.residual[1]) > 0))
-        result.end = SolverEnd::breakdown;
-      else if (result.iterations == m_options.most_iterations)
-        result.end = SolverEnd::most_iterations;
-      else if (result.iterations == queued)
-        break;
-      else if (!Impl::is_finite_number(now.direction[0]))
-        result.end = SolverEnd::not_finite;
-      else if (!(real_number(now.direction[0]) > 0))
-        result.end = SolverEnd::breakdown;
-      else
-        continue;
-      return result;
+      if (!std::isfinite(squared) || !Impl::is_finite_number(now.residual[1])) return SolverEnd::not_finite;
+      if (squared <= limit) return SolverEnd::converged;
+      if (!(real_number(now.residual[1]) > 0)) return SolverEnd::breakdown;
+      if (done == most) return SolverEnd::most_iterations;
+      if (done == queued) break;
+      if (!Impl::is_finite_number(now.direction[0])) return SolverEnd::not_finite;
+      if (!(real_number(now.direction[0]) > 0)) return SolverEnd::breakdown;
+      ++done;
+      base::count_iteration(real_number(m_host_numbers(this->slot(done)).residual[0]), result);
     }
-    result.history.pop_back();
-    const int end = this->end_of_queue(queued);
-    for (; queued < end; ++queued) {
+    for (const int end = this->end_of_queue(queued, most); queued < end; ++queued) {
       Numbers* const now = numbers(queued);
       Numbers* const next = numbers(queued + 1);
       fused_product(m_exec, "N", m_A, m_p,

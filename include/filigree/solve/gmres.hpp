@@ -303,43 +303,9 @@ SolverEnd Gmres<ExecutionSpace, Matrix, Preconditioner>::run_cycle(const XView& 
 template <class ExecutionSpace, class Matrix, class Preconditioner>
 template <class BView, class XView>
 SolverResult Gmres<ExecutionSpace, Matrix, Preconditioner>::solve(const BView& b, const XView& x) {
-  this->check_arguments_of_solve("Filigree::Gmres::solve", b, x);
-
-  SolverResult result;
-  if (m_rows == 0) {
-    result.end = SolverEnd::converged;
-    return result;
-  }
-  double largest = 0;
-  double before = 0;
-  SolverEnd end_of_cycle = SolverEnd::most_iterations;
-  for (;;) {
-    this->residual_and_norms(b, x, column(0));
-    result.residual = std::sqrt(Impl::real_part(this->m_host_norms()[0]));
-    if (result.history.empty()) {
-      result.norm_of_b = std::sqrt(Impl::real_part(this->m_host_norms()[1]));
-      largest = Impl::largest_residual(m_options, result.norm_of_b);
-      result.history.push_back(result.residual);
-    }
-    result.history.back() = result.residual;
-    if (!std::isfinite(result.residual) || !std::isfinite(result.norm_of_b))
-      result.end = SolverEnd::not_finite;
-    else if (result.residual <= largest)
-      result.end = SolverEnd::converged;
-    else if (end_of_cycle == SolverEnd::not_finite ||
-             (end_of_cycle == SolverEnd::breakdown && !(result.residual <= before / 2)))
-      result.end = end_of_cycle;
-    else if (end_of_cycle == SolverEnd::converged && !(result.residual <= before / 2))
-      result.end = SolverEnd::stagnation;
-    else if (result.iterations >= m_options.most_iterations)
-      result.end = SolverEnd::most_iterations;
-    else {
-      before = result.residual;
-      end_of_cycle = run_cycle(x, largest, result);
-      continue;
-    }
-    return result;
-  }
+  return this->solve_in_cycles(
+      "Filigree::Gmres::solve", b, x, column(0),
+      [&](double largest, SolverResult& result) { return run_cycle(x, largest, result); });
 }
 
 }  // namespace Filigree

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "filigree/solve/preconditioner.hpp"
+#include "filigree/solve/real_part.hpp"
 #include "filigree/solve/residual_norms.hpp"
 #include "filigree/solve/solver.hpp"
 
@@ -61,19 +63,57 @@ class KrylovMethod {
       return IdentityInverse();
   }
 
-  template <class BView, class XView>
-  void check_arguments_of_solve(const char* function, const BView& b, const XView& x) const {
+  /// solve() of a method. `function` is that of error texts.
+  ///
+  /// run_cycle(largest, result) continues with x and the residual r = b - A x, until the norm that it computes for
+  /// the residual is at most `largest` or it must end. It counts its iterations in `result`, and adds the norm after
+  /// each of them to the history. It returns why it ended. That norm differs from the norm of b - A x by the rounding
+  /// of all iterations. So the latter is computed after a cycle, and another cycle follows if it is too large.
+  template <class BView, class XView, class RView, class RunCycle>
+  SolverResult solve_in_cycles(const char* function, const BView& b, const XView& x, const RView& r,
+                               const RunCycle& run_cycle) const {
     check_types_of_solve<BView, XView>();
     check_extents_of_vector(function, "b", b, rows(), 1);
     check_extents_of_vector(function, "x", x, rows(), 1);
     check_no_overlap(function, "b", b, "x", x);
-  }
-  /// Queues r = b - A x, and then waits for the squares of the norms of r and of b, which m_host_norms has then.
-  template <class BView, class XView, class RView>
-  void residual_and_norms(const BView& b, const XView& x, const RView& r) {
-    Impl::residual_and_norms(m_exec, m_A, x, b, r, m_norms);
-    Kokkos::deep_copy(m_exec, m_host_norms, m_norms);
-    m_exec.fence();
+    SolverResult result;
+    if (rows() == 0) {
+      result.end = SolverEnd::converged;
+      return result;
+    }
+    double largest = 0;
+    double before = 0;
+    SolverEnd end_of_cycle = SolverEnd::most_iterations;
+    for (;;) {
+      residual_and_norms(m_exec, m_A, x, b, r, m_norms);
+      Kokkos::deep_copy(m_exec, m_host_norms, m_norms);
+      m_exec.fence();
+      result.residual = std::sqrt(real_part(m_host_norms()[0]));
+      if (result.history.empty()) {
+        result.norm_of_b = std::sqrt(real_part(m_host_norms()[1]));
+        largest = largest_residual(m_options, result.norm_of_b);
+        result.history.push_back(result.residual);
+      }
+      result.history.back() = result.residual;
+      const bool has_progress = result.residual <= before / 2;
+      if (!std::isfinite(result.residual) || !std::isfinite(result.norm_of_b))
+        result.end = SolverEnd::not_finite;
+      else if (result.residual <= largest)
+        result.end = SolverEnd::converged;
+      else if (end_of_cycle == SolverEnd::not_finite ||
+               (end_of_cycle == SolverEnd::breakdown && !has_progress))
+        result.end = end_of_cycle;
+      else if (end_of_cycle == SolverEnd::converged && !has_progress)
+        result.end = SolverEnd::stagnation;
+      else if (result.iterations >= m_options.most_iterations)
+        result.end = SolverEnd::most_iterations;
+      else {
+        before = result.residual;
+        end_of_cycle = run_cycle(largest, result);
+        continue;
+      }
+      return result;
+    }
   }
 
   /// The numbers of iterations in a ring: those of the iterations since the last check, and of the next one.
@@ -81,9 +121,15 @@ class KrylovMethod {
     return static_cast<std::size_t>(std::min(m_options.iterations_per_check, m_options.most_iterations)) + 1;
   }
   std::size_t slot(int iteration) const { return static_cast<std::size_t>(iteration) % ring(); }
-  /// The iterations that may be queued when `queued` are, up to the next check.
-  int end_of_queue(int queued) const {
-    return queued + std::min(m_options.iterations_per_check, m_options.most_iterations - queued);
+  /// The iterations of a cycle of at most `most` that may be queued when `queued` are, up to the next check.
+  int end_of_queue(int queued, int most) const {
+    return queued + std::min(m_options.iterations_per_check, most - queued);
+  }
+  /// Counts an iteration that changed x, after which the square of the norm of the residual is `squared`.
+  static void count_iteration(double squared, SolverResult& result) {
+    ++result.iterations;
+    result.residual = std::sqrt(squared);
+    result.history.push_back(result.residual);
   }
 
   const char* m_method;

@@ -30,7 +30,7 @@ enum class SolverEnd {
   most_iterations,  ///< the limit was reached
   breakdown,        ///< the method cannot continue. For CG: the matrix or the preconditioner is not positive
                     ///< definite. For BiCGStab: a divisor is 0. For GMRES: the matrix is singular
-  stagnation,       ///< GMRES only: rounding keeps the residual from becoming small enough
+  stagnation,       ///< rounding keeps the residual from becoming small enough
   not_finite        ///< a number of the iteration is NaN or infinite
 };
 
@@ -56,7 +56,7 @@ struct SolverResult {
   SolverEnd end = SolverEnd::most_iterations;  ///< why it ended
   int iterations = 0;                          ///< iterations that changed x
   double norm_of_b = 0;                        ///< 2-norm of the right-hand side
-  double residual = 0;          ///< 2-norm of the residual that the method computed for the last x
+  double residual = 0;                         ///< 2-norm of b - A x
   std::vector<double> history;  ///< 2-norm of the residual before each iteration, and after the last one
 
   /// Whether the residual is small enough.
