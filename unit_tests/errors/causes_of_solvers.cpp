@@ -2,7 +2,9 @@
 #include <filigree/convert.hpp>
 #include <filigree/solve/chebyshev.hpp>
 #include <filigree/solve/conjugate_gradients.hpp>
+#include <filigree/solve/gauss_seidel.hpp>
 #include <filigree/solve/gmres.hpp>
+#include <filigree/solve/line_preconditioner.hpp>
 #include <limits>
 
 #include "../support/host_matrix.hpp"
@@ -24,6 +26,25 @@ Ell diagonal_matrix(int rows, int row, double value) {
   for (int i = 0; i < rows; ++i)
     host.rows[static_cast<std::size_t>(i)].push_back({i, i == row ? value : 1.0});
   return Filigree::convert<Filigree::EllMatrix>(device_crs(host));
+}
+
+using Cds = Filigree::CdsMatrix<double, int, Device, void, int>;
+
+/// A chain of cells, each coupled with the next `reach` ones on both sides. Element `row` of the diagonal is `value`.
+Cds chain(int cells, int reach, int block_size = 1, int row = 0, double value = 100) {
+  HostMatrix<double> host(cells * block_size, cells * block_size);
+  for (int i = 0; i < cells * block_size; ++i) {
+    auto& entries = host.rows[static_cast<std::size_t>(i)];
+    for (int j = 0; j < cells * block_size; ++j)
+      if (j == i)
+        entries.push_back({j, i == row ? value : 100.0});
+      else if (std::abs(i - j) <= reach)
+        entries.push_back({j, 1.0});
+  }
+  Filigree::CdsOptions options;
+  options.block_size = block_size;
+  options.max_storage_ratio = 1000;
+  return Filigree::convert<Filigree::CdsMatrix>(device_crs(host), options);
 }
 
 struct DoNothing {
@@ -79,7 +100,44 @@ Causes causes_of_solvers() {
           exec, A, inverse, options);
     };
   };
+  using GaussSeidel = Filigree::GaussSeidelPreconditioner<ExecutionSpace, Cds>;
+  using Lines = Filigree::LinePreconditioner<ExecutionSpace, Cds>;
+  const auto gauss_seidel = [=](int cells, int reach, int x, double relaxation, int sweeps) {
+    return [=]() {
+      GaussSeidel(exec, chain(cells, reach), {x, 1, 1}, Filigree::GaussSeidelOptions{relaxation, sweeps});
+    };
+  };
+  const auto lines = [=](int block_size, int x, int axis, double relaxation, double value) {
+    return [=]() {
+      Lines(exec, chain(4, 1, block_size, 0, value), {x, 1, 1}, Filigree::LineOptions{axis, relaxation});
+    };
+  };
   return {
+      {"grid-cells", gauss_seidel(4, 1, 5, 1, 1)},
+      {"grid-cells", lines(1, 3, 0, 1, 100)},
+      {"grid-colors", gauss_seidel(70, 70, 70, 1, 1)},
+      {"gauss-seidel-options", gauss_seidel(4, 1, 4, 2, 1)},
+      {"gauss-seidel-options", gauss_seidel(4, 1, 4, 1, 0)},
+      {"gauss-seidel-diagonals",
+       [=]() {
+         GaussSeidel(exec, chain(4, 1), {4, 1, 1}).refill(exec, chain(4, 2));
+       }},
+      {"gauss-seidel-coupling",
+       [=]() {
+         // The outer diagonals have zeros at first.
+         const Cds A = chain(4, 2);
+         const Kokkos::View<double*, Device> values("values", A.values.extent(0));
+         Kokkos::deep_copy(values, A.values);
+         for (const int d : {0, 4})
+           Kokkos::deep_copy(Kokkos::subview(A.values, std::make_pair(4 * d, 4 * d + 4)), 0.0);
+         GaussSeidel smoother(exec, A, {4, 1, 1});
+         Kokkos::deep_copy(A.values, values);
+         smoother.refill(exec, A);
+       }},
+      {"line-options", lines(1, 4, 3, 1, 100)},
+      {"line-options", lines(1, 4, 0, 0, 100)},
+      {"line-block-size", lines(33, 4, 0, 1, 100)},
+      {"line-singular", lines(1, 4, 0, 1, 0)},
       {"gmres-restart",
        [=]() {
          Filigree::GmresOptions options;

@@ -39,6 +39,13 @@ struct SingularBlocks {
     Kokkos::atomic_add(&found(0), std::int64_t(1));
     Kokkos::atomic_fetch_max(&found(1), blocks - block);
   }
+  /// Fences, and returns the first of the blocks, or -1 if there are none.
+  template <class ExecutionSpace>
+  std::int64_t first(const ExecutionSpace& exec) const {
+    exec.fence();
+    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), found);
+    return host(0) == 0 ? -1 : blocks - host(1);
+  }
   /// Fences, and throws std::runtime_error if there are some. A block has `size` rows, but the last one ends with
   /// row rows - 1.
   template <class ExecutionSpace>
