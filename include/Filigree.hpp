@@ -17,6 +17,7 @@
 #include "filigree/solve/gauss_seidel.hpp"
 #include "filigree/solve/gmres.hpp"
 #include "filigree/solve/line_preconditioner.hpp"
+#include "filigree/solve/pipelined_conjugate_gradients.hpp"
 #include "filigree/spmv.hpp"
 #include "filigree/tune/ellr_t_model.hpp"
 #include "filigree/tune/optimize.hpp"

@@ -9,7 +9,8 @@
 #include <stdexcept>
 #include <vector>
 
-#include "filigree/formats/cds/cds_layout.hpp"
+#include "filigree/convert.hpp"
+#include "filigree/formats.hpp"
 #include "filigree/solve/square.hpp"
 
 namespace Filigree::Impl {

@@ -116,9 +116,9 @@ class KrylovMethod {
     }
   }
 
-  /// The numbers of iterations in a ring: those of the iterations since the last check, and of the next one.
+  /// The iterations whose numbers are kept in a ring: those since the last check, the one before them and the next one.
   std::size_t ring() const {
-    return static_cast<std::size_t>(std::min(m_options.iterations_per_check, m_options.most_iterations)) + 1;
+    return static_cast<std::size_t>(std::min(m_options.iterations_per_check, m_options.most_iterations)) + 2;
   }
   std::size_t slot(int iteration) const { return static_cast<std::size_t>(iteration) % ring(); }
   /// The iterations of a cycle of at most `most` that may be queued when `queued` are, up to the next check.
