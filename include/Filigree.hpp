@@ -12,6 +12,7 @@
 #include "filigree/io/matrix_market.hpp"
 #include "filigree/scaled.hpp"
 #include "filigree/solve/bicgstab.hpp"
+#include "filigree/solve/block_conjugate_gradients.hpp"
 #include "filigree/solve/chebyshev.hpp"
 #include "filigree/solve/conjugate_gradients.hpp"
 #include "filigree/solve/gauss_seidel.hpp"

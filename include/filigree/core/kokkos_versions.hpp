@@ -19,6 +19,15 @@ template <class Policy>
 int lanes_of_team(const Policy& policy) {
   return policy.team_size() * policy.impl_vector_length();
 }
+/// The square root, which older versions have in another namespace.
+template <class Real>
+KOKKOS_FORCEINLINE_FUNCTION Real square_root(const Real& value) {
+#if KOKKOS_VERSION >= 30700
+  return Kokkos::sqrt(value);
+#else
+  return Kokkos::Experimental::sqrt(value);
+#endif
+}
 }  // namespace Filigree::Impl
 
 /// 1 if Kokkos Kernels has BsrMatrix and a product for it (3.6 and newer), else 0.

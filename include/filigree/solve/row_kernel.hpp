@@ -14,6 +14,12 @@ namespace Filigree::Impl {
 /// Stands for the partial result of a kernel that does not reduce.
 struct NoPartial {};
 
+/// The rows of a lane on a GPU: the constant rows_per_lane of a Body, or 4.
+template <class Body, class = void>
+constexpr int rows_per_lane_v = 4;
+template <class Body>
+constexpr int rows_per_lane_v<Body, std::void_t<decltype(Body::rows_per_lane)>> = Body::rows_per_lane;
+
 /// Calls body.finish(common, row, loaded, partial) for all rows, with common = body.common() and loaded =
 /// body.load(row). On a GPU a lane has rows_per_lane rows, and loads all before it finishes the first. A Body must not
 /// read in load(row) what it writes for another row.
@@ -22,7 +28,7 @@ struct RowKernel {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   static constexpr bool reduces = !std::is_same_v<Partial, NoPartial>;
   static constexpr int team_size = gpu ? 256 : 1;
-  static constexpr int rows_per_lane = 4;
+  static constexpr int rows_per_lane = rows_per_lane_v<Body>;
   /// On a host a team is one thread.
   static constexpr int rows_per_team = gpu ? team_size * rows_per_lane : host_rows;
   using policy_type = Kokkos::TeamPolicy<ExecutionSpace, Kokkos::LaunchBounds<team_size, 1>>;
