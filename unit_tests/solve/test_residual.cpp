@@ -198,5 +198,64 @@ TEST(ProductAndDots, ConjugatesTheFirstFactor) {
   expect_dots<Kokkos::complex<double>>(Mode::Conjugate);
 }
 
+struct StoreSum {
+  Kokkos::View<double*, Device> y;
+  template <class Sum>
+  KOKKOS_FUNCTION void operator()(std::int64_t row, int, const Sum& sum) const {
+    y(row) = sum;
+  }
+  template <class Sum>
+  KOKKOS_FUNCTION void operator()(std::int64_t row, int, const Sum& sum,
+                                  Filigree::Sums<double, 1>& total) const {
+    y(row) = sum;
+    total[0] += sum;
+  }
+};
+
+TEST(Solvers, HaveFormsWithoutAnInstance) {
+  using Vector = Kokkos::View<double*, Device>;
+  const auto host = with_large_diagonal<double>(50, 4);
+  const auto A = Filigree::convert<Filigree::EllMatrix>(device_crs(host));
+  const ExecutionSpace exec;
+  const auto x = device_list<Vector>(Random(3).vectors<double>(50, 1).data);
+  const auto b = device_list<Vector>(Random(4).vectors<double>(50, 1).data);
+  const Vector found("found", 50), expected("expected", 50);
+  const auto expect_equal = [&]() { EXPECT_EQ(host_list(found), host_list(expected)); };
+  Filigree::residual("N", A, x, b, found);
+  Filigree::residual(exec, "N", A, x, b, expected);
+  expect_equal();
+  const auto inverse = Filigree::inverse_diagonal(A);
+  EXPECT_EQ(host_list(inverse), host_list(Filigree::inverse_diagonal(exec, A)));
+  const auto blocks = Filigree::inverse_diagonal_blocks(A, 5);
+  EXPECT_EQ(host_list(blocks.values), host_list(Filigree::inverse_diagonal_blocks(exec, A, 5).values));
+  const Filigree::StepFactors<double> factors = {0.5, 0, 1};
+  Filigree::relaxation_step(A, x, b, inverse, factors, found);
+  Filigree::relaxation_step(exec, A, x, b, inverse, factors, expected);
+  expect_equal();
+  using Dots = Kokkos::View<Filigree::Sums<double, 2>, Device>;
+  const Dots dots("dots"), expected_dots("dots");
+  Filigree::product_and_dots("N", A, x, found, dots);
+  Filigree::product_and_dots(exec, "N", A, x, expected, expected_dots);
+  expect_equal();
+  Filigree::Sums<double, 2> host_dots, expected_host_dots;
+  Kokkos::deep_copy(host_dots, dots);
+  Kokkos::deep_copy(expected_host_dots, expected_dots);
+  EXPECT_EQ(host_dots[0], expected_host_dots[0]);
+  EXPECT_EQ(host_dots[1], expected_host_dots[1]);
+  Kokkos::deep_copy(found, 0.0);
+  Filigree::fused_product("N", A, x, StoreSum{found});
+  expect_equal();
+  Kokkos::deep_copy(found, 0.0);
+  const Kokkos::View<Filigree::Sums<double, 1>, Device> total("total");
+  Filigree::fused_product("N", A, x, StoreSum{found}, total);
+  expect_equal();
+  Filigree::Sums<double, 1> host_total;
+  Kokkos::deep_copy(host_total, total);
+  double sum = 0;
+  for (const double element : host_list(found))
+    sum += element;
+  EXPECT_NEAR(host_total[0], sum, 1e-11);
+}
+
 }  // namespace
 }  // namespace FiligreeTest

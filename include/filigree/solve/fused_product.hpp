@@ -220,4 +220,19 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> fused_produc
       A, [&](const auto& matrix) { Impl::fused_product_of(exec, mode, matrix, x, function, result); });
 }
 
+/// fused_product() on the default instance of the execution space of A.
+template <class Matrix, class XView, class Function>
+void fused_product(const ModeArgument& mode, const Matrix& A, const XView& x, const Function& function) {
+  Impl::check_initialized("Filigree::fused_product");
+  fused_product(typename MatrixTraits<Matrix>::execution_space(), mode, A, x, function);
+}
+
+/// fused_product() with a reduction, on the default instance of the execution space of A.
+template <class Matrix, class XView, class Function, class Result>
+void fused_product(const ModeArgument& mode, const Matrix& A, const XView& x, const Function& function,
+                   const Result& result) {
+  Impl::check_initialized("Filigree::fused_product");
+  fused_product(typename MatrixTraits<Matrix>::execution_space(), mode, A, x, function, result);
+}
+
 }  // namespace Filigree

@@ -448,4 +448,18 @@ inverse_diagonal_blocks(const ExecutionSpace& exec, const Matrix& A, int block_s
   return result;
 }
 
+/// inverse_diagonal() on the default instance of the execution space of A.
+template <class Matrix>
+diagonal_t<Matrix> inverse_diagonal(const Matrix& A) {
+  Impl::check_initialized("Filigree::inverse_diagonal");
+  return inverse_diagonal(typename MatrixTraits<Matrix>::execution_space(), A);
+}
+
+/// inverse_diagonal_blocks() on the default instance of the execution space of A.
+template <class Matrix>
+inverse_blocks_t<Matrix> inverse_diagonal_blocks(const Matrix& A, int block_size) {
+  Impl::check_initialized("Filigree::inverse_diagonal_blocks");
+  return inverse_diagonal_blocks(typename MatrixTraits<Matrix>::execution_space(), A, block_size);
+}
+
 }  // namespace Filigree

@@ -307,4 +307,27 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> product_and_
                     [&](const auto& matrix) { Impl::product_and_dots_of(exec, mode, matrix, x, y, dots); });
 }
 
+/// residual() on the default instance of the execution space of A.
+template <class Matrix, class XView, class BView, class RView>
+void residual(const ModeArgument& mode, const Matrix& A, const XView& x, const BView& b, const RView& r) {
+  Impl::check_initialized("Filigree::residual");
+  residual(typename MatrixTraits<Matrix>::execution_space(), mode, A, x, b, r);
+}
+
+/// relaxation_step() on the default instance of the execution space of A.
+template <class Matrix, class XView, class BView, class InverseView, class Scalar, class WView>
+void relaxation_step(const Matrix& A, const XView& x, const BView& b, const InverseView& inverse,
+                     const StepFactors<Scalar>& factors, const WView& w) {
+  Impl::check_initialized("Filigree::relaxation_step");
+  relaxation_step(typename MatrixTraits<Matrix>::execution_space(), A, x, b, inverse, factors, w);
+}
+
+/// product_and_dots() on the default instance of the execution space of A.
+template <class Matrix, class XView, class YView, class Result>
+void product_and_dots(const ModeArgument& mode, const Matrix& A, const XView& x, const YView& y,
+                      const Result& dots) {
+  Impl::check_initialized("Filigree::product_and_dots");
+  product_and_dots(typename MatrixTraits<Matrix>::execution_space(), mode, A, x, y, dots);
+}
+
 }  // namespace Filigree
