@@ -33,7 +33,7 @@ struct GridLines {
   }
   /// Values of the blocks of one place of all lines. They are stored by columns: those of a column are `stride()` apart
   /// from those of the next one, and the rows of a line are neighbours.
-  std::int64_t values_per_place() const { return stride() * block_size; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t values_per_place() const { return stride() * block_size; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t stride() const { return count * block_size; }
 };
 
