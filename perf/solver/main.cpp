@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // filigree_solver: conjugate gradients with the product in each format, and after how many iterations the
-// conversion has paid off. Kirk and Hwu, chapter 10, say that a format pays because iterative solvers multiply
+// conversion has paid off; or the solvers of this library next to those of Kokkos Kernels. Kirk and Hwu, chapter 10, say that a format pays because iterative solvers multiply
 // by the same matrix many times.
 #include <CLI/CLI.hpp>
 
 #include "solver/measure_solver.hpp"
+#include "solver/methods.hpp"
 #include "support/named_matrix.hpp"
 #include "support/symmetric_grid.hpp"
 
@@ -18,8 +19,19 @@ struct Options : SessionOptions {
   std::vector<std::string> matrices;
   std::string formats =
       "crs,crs_balanced,coo,ell,sell,sell_sorted_short,hyb,hec,jds,dia,cds,bell,auto,cusparse_csr_alg1";
+  std::string methods;
   SolverOptions solver;
 };
+
+/// The wanted methods. Throws std::invalid_argument if one of them does not exist.
+std::vector<std::string> wanted_methods(const std::string& list) {
+  const std::vector<std::string> all = method_names();
+  if (list == "all") return all;
+  const std::vector<std::string> result = split(list, ',');
+  for (const std::string& name : result)
+    check_word("--methods", name, all);
+  return result;
+}
 
 void measure(Session& session, const Options& options) {
   using Scalar = double;
@@ -42,11 +54,16 @@ void measure(Session& session, const Options& options) {
     const int dof = static_cast<int>(dofs[i]);
     const std::string name = checked[i].name + "_dof" + std::to_string(dof);
     const std::string reason = refusal_of([&]() {
+      if (!options.methods.empty()) {
+        measure_methods(session, checked[i], dof, wanted_methods(options.methods), options.solver);
+        return;
+      }
       measure_solver<Scalar>(session, "double", name, dof, symmetric_matrix<Crs>(checked[i], dof), names,
                              options.solver);
     });
     if (!reason.empty()) session.add_refusal("double", name, reason);
   }
+  if (!options.methods.empty()) return;
   for (const std::string& file : options.matrices) {
     const std::string reason = refusal_of([&]() {
       measure_solver<Scalar>(session, "double", matrix_name(file), 1, Filigree::read_matrix_market<Crs>(file),
@@ -60,7 +77,8 @@ void measure(Session& session, const Options& options) {
 }  // namespace FiligreePerf
 
 int main(int argc, char** argv) {
-  CLI::App app("Times conjugate gradients with the product in each format.", "filigree_solver");
+  CLI::App app("Times conjugate gradients with the product in each format, or solvers with CDS.",
+               "filigree_solver");
   FiligreePerf::Options options;
   CLI::Option* grids = app.add_option("--grids", options.grids, "grids, XxY with 5 points or XxYxZ with 7")
                            ->type_name("LIST")
@@ -76,6 +94,11 @@ int main(int argc, char** argv) {
   app.add_option("--formats", options.formats, "formats and variants, as in filigree_spmv")
       ->type_name("NAMES")
       ->capture_default_str();
+  app.add_option("--methods", options.methods,
+                 "measure these Krylov methods and preconditioners with CDS on the grids, instead of the "
+                 "formats: all, "
+                 "or names of the table that all prints")
+      ->type_name("NAMES");
   app.add_option("--tolerance", options.solver.tolerance,
                  "the solver ends when the residual is this part of the right-hand side")
       ->type_name("X")

@@ -378,8 +378,8 @@ using BlockSolverResult = std::array<SolverResult, Columns>;
 ///
 /// The constructor allocates three vectors per column, a fourth one if the preconditioner is not elementwise, and some
 /// numbers. solve() allocates nothing on the device but the workspaces of the first call on an instance (see spmv()).
-/// Every run gives the same bits; on a host that needs the same number of threads. Besides A, an iteration reads ten
-/// vectors per column and writes five, and one more with a diagonal preconditioner.
+/// Every run gives the same bits; on a host that needs the same number of threads. Besides A, an iteration reads nine
+/// vectors per column and writes five. A diagonal preconditioner is read twice.
 ///
 /// Source: O'Leary 1980, "The block conjugate gradient algorithm and related methods", Linear Algebra Appl. 29; with
 /// orthonormal residuals: Dubrulle 2001, "Retooling the method of block conjugate gradients", ETNA 12, algorithm BCGrQ.

@@ -182,8 +182,9 @@ struct SolveLines {
       Sum blocks[batch][BlockSize > 0 ? most_rows * most_rows : 1];
       FILIGREE_UNROLL(8)
       for (int k = 0; k < batch; ++k) {
-        if (done + k >= lines.length) break;
-        const std::int64_t place = Ascending ? done + k : lines.length - 1 - done - k;
+        // Places after the last one repeat it.
+        const std::int64_t step = done + k < lines.length ? done + k : lines.length - 1;
+        const std::int64_t place = Ascending ? step : lines.length - 1 - step;
         load_term<Ascending>(place, in_place, first_row + place * lines.distance * b, terms[k]);
         if constexpr (BlockSize > 0) {
           FILIGREE_UNROLL(8)
