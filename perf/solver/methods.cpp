@@ -9,6 +9,7 @@
 #include <filigree/solve/gmres.hpp>
 #include <filigree/solve/line_preconditioner.hpp>
 #include <filigree/solve/pipelined_conjugate_gradients.hpp>
+#include <sstream>
 
 #include "solver/kokkos_methods.hpp"
 #include "support/symmetric_grid.hpp"
@@ -36,7 +37,7 @@ struct PreparedMethod {
 /// A method with its preconditioner.
 struct Method {
   std::string name;
-  std::string reference;  ///< the method that it is compared with; empty for those of Kokkos Kernels
+  std::string reference;  ///< the method that it is compared with; empty if there is none
   std::function<double(int)>
       bytes;  ///< that an iteration must move, if there are this many; nullptr if unknown
   std::function<PreparedMethod()> make;
@@ -122,8 +123,9 @@ PreparedMethod solver_of(const MethodProblem& problem, const Preconditioner& pre
   });
 }
 
-/// Several right-hand sides, of which the first is that of the problem.
-PreparedMethod block_solver(const MethodProblem& problem) {
+/// Solves for several right-hand sides, of which the first is that of the problem: by block conjugate gradients, or for
+/// one after the other.
+PreparedMethod solver_of_columns(const MethodProblem& problem, bool at_once) {
   using Vectors = Kokkos::View<double**, Kokkos::LayoutLeft, Execution::device_type>;
   const auto rows = problem.b.extent(0);
   const Vectors b("b", rows, block_columns), x("x", rows, block_columns);
@@ -134,15 +136,32 @@ PreparedMethod block_solver(const MethodProblem& problem) {
           column == 0 ? 1.0 : static_cast<double>((row * (2 * column + 1) * 7919) % 1009) / 1009;
   Kokkos::deep_copy(x, host);
   Filigree::spmv("N", 1.0, problem.cds, x, 0.0, b);
-  const auto solver =
-      std::make_shared<Filigree::BlockConjugateGradients<Execution, Cds, block_columns, Jacobi>>(
-          Execution(), problem.cds, Jacobi(Execution(), problem.cds),
-          problem.solver_options<Filigree::SolverOptions>());
-  return {[=]() {
-            Kokkos::deep_copy(x, 0.0);
-            return solver->solve(b, x)[0].iterations;
-          },
-          [x]() { return error_of(Kokkos::subview(x, Kokkos::ALL(), 0)); }};
+  const auto options = problem.solver_options<Filigree::SolverOptions>();
+  const Jacobi jacobi(Execution(), problem.cds);
+  PreparedMethod result;
+  result.error = [x]() { return error_of(Kokkos::subview(x, Kokkos::ALL(), 0)); };
+  if (at_once) {
+    using Solver = Filigree::BlockConjugateGradients<Execution, Cds, block_columns, Jacobi>;
+    const auto solver = std::make_shared<Solver>(Execution(), problem.cds, jacobi, options);
+    result.solve = [=]() {
+      Kokkos::deep_copy(x, 0.0);
+      return solver->solve(b, x)[0].iterations;
+    };
+  } else {
+    using Solver = Filigree::ConjugateGradients<Execution, Cds, Jacobi>;
+    const auto solver = std::make_shared<Solver>(Execution(), problem.cds, jacobi, options);
+    result.solve = [=]() {
+      Kokkos::deep_copy(x, 0.0);
+      int iterations = 0;
+      for (int column = 0; column < block_columns; ++column)
+        iterations +=
+            solver
+                ->solve(Kokkos::subview(b, Kokkos::ALL(), column), Kokkos::subview(x, Kokkos::ALL(), column))
+                .iterations;
+      return iterations;
+    };
+  }
+  return result;
 }
 
 /// Conjugate gradients with a preconditioner that make() returns, which moves `bytes` per application.
@@ -200,9 +219,11 @@ std::vector<Method> methods_of(const MethodProblem& problem) {
                                                       Execution(), problem.cds, problem.grid.cells, lines);
                                                 }));
   }
-  result.push_back({"block_cg_jacobi_4_columns", "kokkos_cg_jacobi",
+  result.push_back({"cg_jacobi_4_columns", "", constant(A + 12 * v),
+                    [&problem]() { return solver_of_columns(problem, false); }});
+  result.push_back({"block_cg_jacobi_4_columns", "cg_jacobi_4_columns",
                     constant(A + (14 * block_columns + 2) * v),
-                    [&problem]() { return block_solver(problem); }});
+                    [&problem]() { return solver_of_columns(problem, true); }});
   result.push_back({"bicgstab_jacobi", "kokkos_bicgstab_jacobi", constant(2 * A + 25 * v),
                     [=, &problem]() { return solver_of<Filigree::BiCgStab>(problem, jacobi(), usual); }});
   result.push_back({"gmres_jacobi", "kokkos_gmres_jacobi",
@@ -302,12 +323,13 @@ void measure_methods(Session& session, const NamedGrid& grid, int dof, const std
       measured[method.name] = measure_method(method);
     }
   }
-  std::cout
-      << "\n"
-      << name << ", methods with the matrix in CDS: " << problem.crs.numRows() << " rows\n"
-      << std::left << std::setw(28) << "method" << std::right
-      << "iterations  ms per iteration  MB per iteration  of the read bandwidth  set-up ms  solution ms  "
-         "speed\n";
+  // Google Benchmark prints a line per result, so that the table is printed at the end.
+  std::ostringstream table;
+  table << "\n"
+        << name << ", methods with the matrix in CDS: " << problem.crs.numRows() << " rows\n"
+        << std::left << std::setw(28) << "method" << std::right
+        << "iterations  ms per iteration  MB per iteration  of the read bandwidth  set-up ms  solution ms  "
+           "speed compared with\n";
   for (const Method& method : methods) {
     if (measured.count(method.name) == 0) continue;
     const MeasuredMethod& found = measured[method.name];
@@ -318,37 +340,37 @@ void measure_methods(Session& session, const NamedGrid& grid, int dof, const std
                        {"setup_ms", 1e3 * found.setup_seconds},
                        {"solve_ms", 1e3 * found.seconds},
                        {"solution_error", found.error}};
-    std::cout << std::left << std::setw(28) << method.name << std::right << std::fixed << std::setw(10)
-              << found.iterations << std::setprecision(4) << std::setw(18) << 1e3 * iteration;
+    table << std::left << std::setw(28) << method.name << std::right << std::fixed << std::setw(10)
+          << found.iterations << std::setprecision(4) << std::setw(18) << 1e3 * iteration;
     if (method.bytes) {
       const double bytes = method.bytes(found.iterations);
       figures.push_back({"iteration_bytes", bytes});
       figures.push_back({"fraction_of_read", bytes / iteration / bandwidth});
-      std::cout << std::setprecision(1) << std::setw(18) << 1e-6 * bytes << std::setprecision(2)
-                << std::setw(23) << bytes / iteration / bandwidth;
+      table << std::setprecision(1) << std::setw(18) << 1e-6 * bytes << std::setprecision(2) << std::setw(23)
+            << bytes / iteration / bandwidth;
     } else {
-      std::cout << std::setw(18) << "-" << std::setw(23) << "-";
+      table << std::setw(18) << "-" << std::setw(23) << "-";
     }
-    std::cout << std::setprecision(3) << std::setw(11) << 1e3 * found.setup_seconds << std::setw(13)
-              << 1e3 * found.seconds;
+    table << std::setprecision(3) << std::setw(11) << 1e3 * found.setup_seconds << std::setw(13)
+          << 1e3 * found.seconds;
     const auto reference = measured.find(method.reference);
     if (reference != measured.end()) {
       const double speed = reference->second.seconds / found.seconds;
       figures.push_back({"solution_speedup_vs_kokkos_kernels", speed});
-      std::cout << std::setprecision(2) << std::setw(7) << speed;
-    } else {
-      std::cout << std::setw(7) << "-";
+      table << std::setprecision(2) << std::setw(7) << speed << ' ' << method.reference;
     }
-    std::cout << '\n';
+    table << '\n';
     session.add_measured(method.name, "double", name, found.seconds, figures);
   }
-  std::cout << "The time of an iteration is that of a solution from x = 0 without the set-up, divided by the "
-               "iterations. The\n"
-               "speed of the solution is relative to the same method made of Kokkos Kernels' CRS product and "
-               "KokkosBlas,\n"
-               "with the diagonal as preconditioner. block_cg solves for "
-            << block_columns << " right-hand sides, the others for one.\n"
-            << std::defaultfloat << std::setprecision(6) << std::endl;
+  std::cout << table.str()
+            << "The time of an iteration is that of a solution from x = 0 without the set-up, divided by the "
+               "iterations.\n"
+               "Methods with the name kokkos consist of Kokkos Kernels' CRS product and KokkosBlas, or are "
+               "theirs. The\n"
+               "methods with 4 columns solve for "
+            << block_columns
+            << " right-hand sides; their iterations are those of the block, or of all columns together.\n"
+            << std::endl;
 }
 
 }  // namespace FiligreePerf
