@@ -137,6 +137,27 @@ def check_refused_matrices(solver, work):
         check(f"{name}: not measured: " in done.stdout, "the output does not say why", name, "is not measured:", done.stdout)
 
 
+def check_methods(solver, work):
+    """filigree_solver --methods measures the solvers, and refuses names that it does not have."""
+    flags = ["--quick", "--grids=8x7x6,9x8", "--dofs=2,1", f"--out={work / 'methods.json'}"]
+    done = subprocess.run([str(solver), *flags, "--methods=all"], capture_output=True, text=True, check=False)
+    check(done.returncode == 0, "filigree_solver --methods fails:", done.stderr)
+    data = Benchmarks(work / "methods.json")
+    usual = ["cg", "cg_jacobi", "pipelined_cg_jacobi", "cg_block_jacobi", "cg_chebyshev", "cg_gauss_seidel", "cg_lines_x",
+             "cg_lines_y", "block_cg_jacobi_4_columns", "bicgstab_jacobi", "gmres_jacobi"]
+    for problem, more in (("7pt_8x7x6_dof2", ["cg_lines_z"]), ("5pt_9x8_dof1", [])):
+        for name in usual + more + ["kokkos_cg_jacobi", "kokkos_bicgstab_jacobi", "cg_jacobi_4_columns"]:
+            one = data.get(f"solver/{name}/double/{problem}")
+            check(one["solution_error"] < 1e-6, name, "has a wrong solution: its error is", one["solution_error"])
+            check(one["iterations"] > 0 and one["iteration_ms"] > 0, name, "did nothing:", one)
+            check(name.startswith("kokkos_") or one["iteration_bytes"] > 0, name, "has no number of bytes:", one)
+            check(f"{name} " in done.stdout, name, "is not in the table:", done.stdout)
+        sweeps = data.get(f"solver/cg_gauss_seidel/double/{problem}")["iterations"]
+        check(sweeps < data.get(f"solver/cg_jacobi/double/{problem}")["iterations"], "Gauss-Seidel needs", sweeps, "iterations")
+    done = subprocess.run([str(solver), *flags, "--methods=cg,multigrid"], capture_output=True, text=True, check=False)
+    check(done.returncode != 0 and "multigrid" in done.stderr, "an unknown method is not refused:", done.stderr)
+
+
 def check_ellpack(data):
     # Rows and entries of the small generated matrices: 12 * 3^4 rows of 39 entries; 17 * 33 states.
     sizes = {"qcd5_4": (972, 972 * 39), "mc2depi": (561, None), "dense2": (100, 10000), "fem3": (648, None)}
@@ -208,6 +229,7 @@ def main():
             if name != "select":
                 check_cusparse(data)
         check_refused_matrices(programs / "filigree_solver", work)
+        check_methods(programs / "filigree_solver", work)
         for name in ("grid_1_unknown", "grid_4_unknowns"):
             check('"name": "spmv/cds/double/' in (out / f"spmv_{name}.json").read_text(), f"no product of CDS in spmv_{name}.json")
         check(not list(out.glob("*.part")), "unfinished files:", list(out.glob("*.part")))

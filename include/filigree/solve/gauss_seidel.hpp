@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "filigree/solve/grid_colors.hpp"
+#include "filigree/solve/gauss_seidel_kernels.hpp"
 #include "filigree/solve/preconditioner.hpp"
 
 namespace Filigree {
@@ -11,149 +11,6 @@ struct GaussSeidelOptions {
   double relaxation = 1;  ///< the factor of each change of x (SOR), between 0 and 2
   int sweeps = 1;         ///< symmetric sweeps of one application
 };
-
-namespace Impl {
-
-/// Which row of A a row of a colour is. Rows of a colour are ordered by lines of cells along x. All lines have equally
-/// many slots for cells, so that no table is needed; a slot after the end of the grid is padding.
-template <class Ordinal>
-struct ColorRows {
-  GridColors colors;
-  Ordinal cells_x, cells_y;
-  Ordinal slots;  ///< per line
-  Ordinal lines;
-  int block_size;
-
-  ColorRows() = default;
-  ColorRows(const GridColors& colors_, const std::array<std::int64_t, 3>& cells, int block_size_)
-      : colors(colors_),
-        cells_x(static_cast<Ordinal>(cells[0])),
-        cells_y(static_cast<Ordinal>(cells[1])),
-        slots((cells_x + colors.count - 1) / colors.count),
-        lines(static_cast<Ordinal>(cells[1] * cells[2])),
-        block_size(block_size_) {}
-
-  /// Rows of one colour, with padding.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t rows() const {
-    return static_cast<std::int64_t>(lines) * slots * block_size;
-  }
-  /// The cell of a slot of a colour, or -1 for padding.
-  KOKKOS_FORCEINLINE_FUNCTION Ordinal cell(int color, Ordinal slot) const {
-    const Ordinal line = slot / slots;
-    const Ordinal z = line / cells_y;
-    const Ordinal y = line - z * cells_y;
-    const Ordinal count = static_cast<Ordinal>(colors.count);
-    // The products are below the square of the number of colours.
-    const Ordinal shift = (y % count * colors.y_factor + z % count * colors.z_factor) % count;
-    const Ordinal first = color >= shift ? color - shift : color - shift + count;
-    const Ordinal x = first + (slot - line * slots) * count;
-    return x < cells_x ? line * cells_x + x : Ordinal(-1);
-  }
-};
-
-/// Stores the rows of all colours: for each colour, the blocks of the inverse diagonal D^-1, and then D^-1 A without
-/// the diagonal, in the layout of CdsLayout::columns.
-template <class Scalar, class Ordinal>
-struct FillColors {
-  ColorRows<Ordinal> rows;
-  CdsElements<Scalar, Ordinal> blocks;  ///< of A
-  std::int64_t cells;
-  const Scalar* inverse;  ///< of the diagonal, as in inverse_blocks_t
-  std::int64_t inverse_stride;
-  std::int64_t stored_diagonals;  ///< including the inverse
-  Scalar* values;
-
-  /// `index` counts the rows of all colours.
-  KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t index) const {
-    using Sum = wider_t<Scalar>;
-    const std::int64_t stride = rows.rows();
-    const std::int64_t b = rows.block_size;
-    const auto color = static_cast<int>(index / stride);
-    const std::int64_t row = index - color * stride;
-    const std::int64_t slot = row / b;
-    const std::int64_t cell = rows.cell(color, static_cast<Ordinal>(slot));
-    Scalar* own = values + color * stored_diagonals * b * stride + row;
-    if (cell < 0) {
-      for (std::int64_t k = 0; k < stored_diagonals * b; ++k)
-        own[k * stride] = Scalar(0);
-      return;
-    }
-    const Scalar* const inverse_row = inverse + cell * b + (row - slot * b);
-    for (std::int64_t c = 0; c < b; ++c, own += stride)
-      *own = inverse_row[c * inverse_stride];
-    for (std::int64_t d = 0; d < blocks.diagonals; ++d) {
-      const std::int64_t other = blocks.block_column(cell, d);
-      if (other == cell) continue;
-      for (std::int64_t c = 0; c < b; ++c, own += stride) {
-        Sum sum(0);
-        if (other >= 0 && other < cells)
-          for (std::int64_t e = 0; e < b; ++e) {
-            const std::int64_t position =
-                blocks.block_position(cell, cell * b + e, d) + c * blocks.column_stride;
-            sum += Sum(widen<Sum>(inverse_row[e * inverse_stride])) * Sum(widen<Sum>(blocks.value(position)));
-          }
-        *own = convert_scalar<Scalar>(sum);
-      }
-    }
-  }
-};
-
-/// Changes all cells of one colour: x = (1 - relaxation) x + relaxation (D^-1 b - (D^-1 A without its diagonal) x). No
-/// row reads what another row of the colour writes. One lane per row on a GPU.
-template <class ExecutionSpace, class Scalar, class Ordinal, class B, class X, int BlockSize>
-struct RelaxColor {
-  using launch = RowLaunch<ExecutionSpace>;
-  using Sum = wider_t<Scalar, B, X>;
-
-  ColorRows<Ordinal> rows;
-  int color;
-  const Scalar* values;    ///< of the colour, see FillColors
-  const Ordinal* offsets;  ///< of the diagonals but the main one
-  int diagonals;           ///< their number; 0 if x is 0 in all cells that they couple with this colour
-  Ordinal cells;
-  MultiVector<const B> b;
-  MultiVector<X> x;
-  real_t<Sum> relaxation;
-
-  KOKKOS_FORCEINLINE_FUNCTION int block_size() const { return BlockSize > 0 ? BlockSize : rows.block_size; }
-
-  KOKKOS_FORCEINLINE_FUNCTION void relax(const Ordinal row) const {
-    const auto size = static_cast<Ordinal>(block_size());
-    const Ordinal slot = row / size;
-    const Ordinal cell = rows.cell(color, slot);
-    if (cell < 0) return;
-    const std::int64_t stride = rows.rows();
-    const Scalar* value = values + row;
-    Sum sum(0);
-    FILIGREE_UNROLL(8)
-    for (Ordinal c = 0; c < size; ++c, value += stride)
-      sum += Sum(widen<Sum>(load_once(value))) * Sum(widen<Sum>(b(cell * size + c, 0)));
-    FILIGREE_UNROLL(4)
-    for (int d = 0; d < diagonals; ++d) {
-      const std::int64_t other = static_cast<std::int64_t>(cell) + offsets[d];
-      // A block outside the matrix has only zeros, which are not multiplied.
-      const Ordinal clipped = other < 0       ? Ordinal(0)
-                              : other < cells ? static_cast<Ordinal>(other)
-                                              : static_cast<Ordinal>(cells - 1);
-      FILIGREE_UNROLL(8)
-      for (Ordinal c = 0; c < size; ++c, value += stride) {
-        const Sum factor = Sum(widen<Sum>(load_once(value)));
-        const Sum element = Sum(widen<Sum>(x(clipped * size + c, 0)));
-        if (factor != Sum(0)) sum -= factor * element;
-      }
-    }
-    X& own = x(cell * size + (row - slot * size), 0);
-    if (relaxation != real_t<Sum>(1))
-      sum = relaxation * sum + (real_t<Sum>(1) - relaxation) * Sum(widen<Sum>(own));
-    own = convert_scalar<X>(sum);
-  }
-  KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
-    launch::for_each_row(team, rows.rows(),
-                         [&](const std::int64_t row) { relax(static_cast<Ordinal>(row)); });
-  }
-};
-
-}  // namespace Impl
 
 /// Multicolour Gauss-Seidel for the matrix of a grid, with the block size of the matrix as unknowns per cell: a smoother,
 /// and a preconditioner. For the preconditioner of conjugate gradients, A must be Hermitian positive definite.
@@ -324,12 +181,16 @@ class GaussSeidelPreconditioner {
     using X = typename XView::value_type;
     Impl::with_block_size(m_rows.block_size, [&](auto size) {
       using Kernel = Impl::RelaxColor<ExecutionSpace, scalar_type, ordinal_type, B, X, decltype(size)::value>;
-      Kokkos::parallel_for(name, Kernel::launch::policy(exec, m_rows.rows()),
-                           Kernel{m_rows, color, m_values.data() + color * values_per_color(),
-                                  m_offsets.data(), x_is_zero ? 0 : static_cast<int>(m_offsets.extent(0)),
-                                  static_cast<ordinal_type>(rows() / m_rows.block_size),
-                                  Impl::multi_vector<BView, const B>(b), Impl::multi_vector(x),
-                                  static_cast<Impl::real_t<typename Kernel::Sum>>(m_options.relaxation)});
+      const Kernel kernel = {m_rows,
+                             color,
+                             m_values.data() + color * values_per_color(),
+                             m_offsets.data(),
+                             x_is_zero ? 0 : static_cast<int>(m_offsets.extent(0)),
+                             static_cast<ordinal_type>(rows() / m_rows.block_size),
+                             Impl::multi_vector<BView, const B>(b),
+                             Impl::multi_vector(x),
+                             static_cast<Impl::real_t<typename Kernel::Sum>>(m_options.relaxation)};
+      Kokkos::parallel_for(name, Kernel::launch::policy(exec, kernel.items()), kernel);
     });
   }
 
