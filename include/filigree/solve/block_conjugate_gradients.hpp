@@ -82,7 +82,7 @@ class BlockConjugateGradients
   ///
   /// Throws std::invalid_argument if b or x has other extents, or if they overlap.
   template <class BView, class XView>
-  result_type solve(const BView& b, const XView& x) const;
+  BlockSolverResult<Columns> solve(const BView& b, const XView& x) const;
 
  private:
   using base::is_elementwise;
