@@ -129,6 +129,30 @@ TEST(Gmres, NeedsAtMostOneIterationPerRow) {
   EXPECT_EQ(outcome.result.iterations, 2);
 }
 
+/// A GPU splits a vector of this length into rows per lane, and more columns than a lane holds at once are needed. A
+/// wrong dot product would cost more iterations than one cycle has.
+TEST(Gmres, SolvesLongSystems) {
+  constexpr std::int64_t rows = 400001;
+  HostMatrix<double> matrix(rows, rows);
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t column = std::max<std::int64_t>(row - 1, 0); column <= std::min(row + 1, rows - 1);
+         ++column)
+      matrix.rows[static_cast<std::size_t>(row)].push_back({column, column == row ? 2.2 : -1});
+  const auto system = with_random_b("line", matrix);
+  const auto outcome = solve<GmresMethod>(device_crs(matrix), system.b, with_restart(60, 1e-8));
+  EXPECT_TRUE(outcome.result.has_converged());
+  EXPECT_GT(outcome.result.iterations, 32);
+  EXPECT_LT(outcome.result.iterations, 60);
+  long double square = 0;
+  for (std::size_t row = 0; row < rows; ++row) {
+    long double residual = system.b[row];
+    for (const auto& [column, value] : matrix.rows[row])
+      residual -= static_cast<long double>(value) * outcome.x[static_cast<std::size_t>(column)];
+    square += residual * residual;
+  }
+  EXPECT_LE(std::sqrt(square), 1.001e-8L * outcome.result.norm_of_b);
+}
+
 TEST(Gmres, NeverIncreasesTheResidual) {
   const auto system = with_random_b("convection", convection_diffusion<double>(20, 15, 3));
   for (const int restart : {1, 2, 5, 30}) {

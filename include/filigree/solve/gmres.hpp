@@ -41,7 +41,7 @@ struct GmresOptions : SolverOptions {
 /// residual, and k vectors to update x.
 ///
 /// Memory: the constructor allocates m + 1 vectors for the basis, one more if there is a preconditioner, and for
-/// numbers about a hundredth of that at most, unless A is small. If A has fewer than m rows, m is the number of rows.
+/// numbers at most a thirtieth of that, unless A is small. If A has fewer than m rows, m is the number of rows.
 /// If there are fewer than m iterations, m is that number. solve() allocates nothing on the device but the workspaces
 /// of the first call on an instance (see spmv()). Every run gives the same bits; on a host that needs the same number
 /// of threads.
@@ -106,11 +106,13 @@ class Gmres : public Impl::KrylovMethod<ExecutionSpace, Matrix, Preconditioner, 
   using column_type = Kokkos::View<vector_scalar*, device_type, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   using Combination = Impl::ColumnCombination<number_type, vector_scalar>;
 
-  template <bool Subtracts>
-  using Dots = Impl::GmresDots<ExecutionSpace, number_type, vector_scalar, Subtracts>;
+  template <bool Subtracts, int Group>
+  using Dots = Impl::GmresDots<ExecutionSpace, number_type, vector_scalar, Subtracts, Group>;
+  using partials_type = Kokkos::View<Sums<number_type, 1>*, device_type>;
 
   /// The most iterations of a cycle. Throws if `restart` is not positive.
   static int most_columns(const Matrix& A, const GmresOptions& options);
+  int teams() const { return static_cast<int>((m_rows + m_rows_per_team - 1) / m_rows_per_team); }
   std::int64_t stride() const { return static_cast<std::int64_t>(m_basis.extent(0)); }
   column_type column(int k) const {
     return column_type(m_basis.data() + k * stride(), static_cast<std::size_t>(m_rows));
@@ -130,6 +132,10 @@ class Gmres : public Impl::KrylovMethod<ExecutionSpace, Matrix, Preconditioner, 
     return m_dots.data() + static_cast<std::size_t>(2 * (k - 1) + pass) * m_dots.extent(0);
   }
 
+  template <bool Subtracts, int Group>
+  void queue_dots(int k) const;
+  /// Queues the dot products of column k of the basis with all columns before it and with itself. If Subtracts is true,
+  /// the projection on the columns before is subtracted from it first.
   template <bool Subtracts>
   void queue_dots(int k) const;
   void queue_next_vector(int k, double scale) const;
@@ -145,9 +151,10 @@ class Gmres : public Impl::KrylovMethod<ExecutionSpace, Matrix, Preconditioner, 
   int m_restart;
   basis_type m_basis;
   vector_type m_z;
-  numbers_type m_partials;  ///< of dot products
-  dots_type m_dots;         ///< two columns per iteration
-  numbers_type m_factors;   ///< of the basis in the solution
+  int m_rows_per_team;       ///< of the kernels that compute dot products
+  partials_type m_partials;  ///< of dot products
+  dots_type m_dots;          ///< two columns per iteration
+  numbers_type m_factors;    ///< of the basis in the solution
   mirror_type<dots_type> m_host_dots;
   mirror_type<numbers_type> m_host_factors;
   Impl::HessenbergLeastSquares<number_type> m_least_squares;
@@ -160,15 +167,16 @@ Gmres<ExecutionSpace, Matrix, Preconditioner>::Gmres(const ExecutionSpace& exec,
     : base("Filigree::Gmres", "gmres", exec, A, preconditioner, options),
       m_rows(this->rows()),
       m_restart(most_columns(A, options)),
+      m_rows_per_team(Impl::gmres_rows_per_team<ExecutionSpace>(m_rows)),
       m_least_squares(m_restart) {
   const auto columns = static_cast<std::size_t>(m_restart) + 1;
-  const auto teams = static_cast<std::size_t>(Dots<true>::teams(m_rows));
   // Each column begins at a multiple of 128 bytes.
   constexpr std::int64_t unit = 128 / sizeof(vector_scalar);
   m_basis = basis_type(this->uninitialized("basis"), static_cast<std::size_t>(Impl::round_up(m_rows, unit)),
                        columns);
   if (has_preconditioner) m_z = this->vector("z");
-  m_partials = numbers_type(this->uninitialized("partials"), columns * teams);
+  m_partials = partials_type(this->uninitialized("partials"),
+                             columns * static_cast<std::size_t>(teams() * Dots<true, 4>::groups_per_team));
   m_dots = dots_type(this->initialized("dots"), columns + 1, 2 * (columns - 1));
   m_factors = numbers_type(this->initialized("factors"), columns);
   m_host_dots = Kokkos::create_mirror(m_dots);
@@ -186,19 +194,33 @@ int Gmres<ExecutionSpace, Matrix, Preconditioner>::most_columns(const Matrix& A,
 }
 
 template <class ExecutionSpace, class Matrix, class Preconditioner>
-template <bool Subtracts>
+template <bool Subtracts, int Group>
 void Gmres<ExecutionSpace, Matrix, Preconditioner>::queue_dots(int k) const {
   static const std::string dots_name =
       Subtracts ? "Filigree::gmres_subtract_and_dots[vector]" : "Filigree::gmres_dots[vector]";
   static const std::string projection_name = "Filigree::gmres_projection[vector]";
+  using Kernel = Dots<Subtracts, Group>;
   using Projection = Impl::GmresProjection<ExecutionSpace, number_type>;
-  const int teams = Dots<Subtracts>::teams(m_rows);
+  Kokkos::parallel_for(dots_name, typename Kernel::policy_type(m_exec, teams(), Kernel::team_size, 1),
+                       Kernel{m_basis.data(), stride(), m_rows, m_rows_per_team, k,
+                              combination(dots(k, 0), k), m_partials.data()});
   Kokkos::parallel_for(
-      dots_name, typename Dots<Subtracts>::policy_type(m_exec, teams, Dots<Subtracts>::team_size, 1),
-      Dots<Subtracts>{m_basis.data(), stride(), m_rows, k, combination(dots(k, 0), k), m_partials.data()});
-  Kokkos::parallel_for(projection_name,
-                       typename Projection::policy_type(m_exec, k + 1, Projection::team_size, 1),
-                       Projection{m_partials.data(), teams, k, dots(k, Subtracts ? 1 : 0)});
+      projection_name, typename Projection::policy_type(m_exec, k + 1, Projection::team_size, 1),
+      Projection{m_partials.data(), teams() * Kernel::groups_per_team, k, dots(k, Subtracts ? 1 : 0)});
+}
+
+template <class ExecutionSpace, class Matrix, class Preconditioner>
+template <bool Subtracts>
+void Gmres<ExecutionSpace, Matrix, Preconditioner>::queue_dots(int k) const {
+  if constexpr (Impl::runs_on_gpu_v<ExecutionSpace>) {
+    constexpr int most = Impl::most_columns_of_lane<number_type>;
+    if (k <= most / 4)
+      queue_dots<Subtracts, most / 4>(k);
+    else
+      queue_dots<Subtracts, most>(k);
+  } else {
+    queue_dots<Subtracts, 4>(k);
+  }
 }
 
 template <class ExecutionSpace, class Matrix, class Preconditioner>
