@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // filigree_solver: conjugate gradients with the product in each format, and after how many iterations the
-// conversion has paid off; or the solvers of this library next to those of Kokkos Kernels. Kirk and Hwu, chapter 10, say that a format pays because iterative solvers multiply
-// by the same matrix many times.
+// conversion has paid off; or the solvers of this library next to those of Kokkos Kernels. Kirk and Hwu, chapter 10,
+// say that a format pays because iterative solvers multiply by the same matrix many times.
 #include <CLI/CLI.hpp>
 
 #include "solver/measure_solver.hpp"
@@ -96,8 +96,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--methods", options.methods,
                  "measure these Krylov methods and preconditioners with CDS on the grids, instead of the "
-                 "formats: all, "
-                 "or names of the table that all prints")
+                 "formats: all, or names of the table that all prints")
       ->type_name("NAMES");
   app.add_option("--tolerance", options.solver.tolerance,
                  "the solver ends when the residual is this part of the right-hand side")
