@@ -202,6 +202,13 @@ TEST(BlockConjugateGradients, ReportsWhyItEnded) {
     EXPECT_EQ(bad.results[column].iterations, 0);
     EXPECT_EQ(bad.x[column], std::vector<double>(b[0].size()));
   }
+  // The square of the second number is not finite.
+  for (const double large : {std::numeric_limits<double>::infinity(), 1e160}) {
+    b[1][3] = large;
+    const auto outcome = solve_block<2>(A, b);
+    for (std::size_t column = 0; column < 2; ++column)
+      EXPECT_EQ(outcome.results[column].end, SolverEnd::not_finite) << large << ", column " << column;
+  }
 }
 
 TEST(BlockConjugateGradients, SolvesSingularSystemsThatHaveASolution) {

@@ -183,6 +183,22 @@ TEST(GaussSeidel, DoesNotSpreadNumbersThatAreNotFinite) {
     EXPECT_EQ(std::isfinite(found[i]), i > 2) << i;
 }
 
+/// An unknown that is not coupled with another one of its cell does not get its NaN.
+TEST(GaussSeidel, DoesNotMultiplyZerosOfABlock) {
+  HostMatrix<double> host(4, 4);
+  for (std::int64_t row = 0; row < 4; ++row)
+    host.rows[static_cast<std::size_t>(row)].push_back({row, 2.0});
+  const GaussSeidel<double> smoother(ExecutionSpace(), device_cds(host, 2), {2, 1, 1});
+  using Vector = Kokkos::View<double*, Device>;
+  const auto x = device_list<Vector>(std::vector<double>(4));
+  smoother.smooth(ExecutionSpace(), device_list<Vector>(std::vector<double>{not_a_number<double>(), 1, 1, 1}),
+                  x);
+  const auto found = host_list(x);
+  EXPECT_TRUE(std::isnan(found[0]));
+  for (std::size_t i = 1; i < 4; ++i)
+    EXPECT_EQ(found[i], 0.5) << i;
+}
+
 TEST(GaussSeidel, TakesNewValues) {
   const Cells cells = {5, 4, 1};
   const auto host = hermitian_grid<double>(cells, Stencil::five_point().points, 2);
@@ -247,8 +263,10 @@ TEST(GaussSeidel, RefusesGridsThatDoNotFit) {
     return message<std::invalid_argument>([&] { GaussSeidel<double>(ExecutionSpace(), A, cells, options); });
   };
   for (const Cells& cells : {Cells{4, 4, 1}, Cells{4, 3, 0}, Cells{-4, -3, 1}, Cells{24, 1, 1}})
-    EXPECT_TRUE(holds(error(cells), {function + ": A has 24 rows and block size 2, but the grid has",
-                                     "their product with the block size must be the number of rows"}));
+    EXPECT_TRUE(
+        holds(error(cells),
+              {function + ": A has 24 rows and block size 2, but the grid has",
+               "each number must be at least 1, and their product with the block size the number of rows"}));
   Filigree::GaussSeidelOptions options;
   for (const double relaxation : {0.0, 2.0, not_a_number<double>()}) {
     options.relaxation = relaxation;
@@ -265,7 +283,7 @@ TEST(GaussSeidel, RefusesGridsThatDoNotFit) {
   EXPECT_TRUE(holds(message<std::invalid_argument>([&] {
                       GaussSeidel<double>(ExecutionSpace(), dense, {70, 1, 1});
                     }),
-                    {function + ": the cells of the grid need more than 64 colours"}));
+                    {function + ": coupled cells need more than 64 different colours"}));
 
   const GaussSeidel<double> smoother(ExecutionSpace(), A, {4, 3, 1});
   using Vector = Kokkos::View<double*, Device>;

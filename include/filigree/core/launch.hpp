@@ -42,8 +42,9 @@ constexpr int host_rows_of_long_streams = 16384;
 /// lanes: eight teams fill a multiprocessor of a current NVIDIA GPU, and leave 32 registers per lane. A team
 /// keeps its part of the multiprocessor until its slowest lane ends, so larger teams leave more lanes idle.
 /// TeamsPerSm is the number of teams that a multiprocessor must be able to run at once. It limits the
-/// registers per lane. On a host a team has at most HostRows rows.
-template <class ExecutionSpace, int MostLanes = 256, int TeamsPerSm = 1, int HostRows = host_rows>
+/// registers per lane. On a host a team has at most HostRows rows, and a multiple of ChunkUnit.
+template <class ExecutionSpace, int MostLanes = 256, int TeamsPerSm = 1, int HostRows = host_rows,
+          int ChunkUnit = 64>
 struct RowLaunch {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   static constexpr int team_size = gpu ? MostLanes : 1;
@@ -85,8 +86,8 @@ struct RowLaunch {
     return {first, static_cast<int>(end - first)};
   }
 
-  /// On a host the rows per team are a multiple of this, so that no slice of up to 64 rows lies in two teams.
-  static constexpr std::int64_t chunk_unit = 64;
+  /// On a host the rows per team are a multiple of this. With 64, no slice of up to 64 rows lies in two teams.
+  static constexpr std::int64_t chunk_unit = ChunkUnit;
   KOKKOS_FORCEINLINE_FUNCTION static std::int64_t chunk(std::int64_t rows, std::int64_t teams) {
     return round_up((rows + teams - 1) / teams, chunk_unit);
   }

@@ -32,12 +32,12 @@ struct BiCgStabNumbers {
   T alpha = T(0);
   T omega = T(0);
   bool changes_x = false;
-  /// Why the iteration cannot begin; most_iterations if it can.
-  SolverEnd end = SolverEnd::most_iterations;
+  /// Why the iteration cannot begin; no_end if it can.
+  SolverEnd end = no_end;
 
   /// Whether alpha is what the iteration needs, if it is finite.
   KOKKOS_FORCEINLINE_FUNCTION bool can_begin() const {
-    return end == SolverEnd::most_iterations && is_finite_number(direction[0]);
+    return end == no_end && is_finite_number(direction[0]);
   }
   KOKKOS_FORCEINLINE_FUNCTION T find_alpha() const { return T(residual[1] / direction[0]); }
   /// omega. It is 0 if there is none; then the iteration ends after half a step.
@@ -50,7 +50,7 @@ struct BiCgStabNumbers {
   }
   /// The member `end` of the next iteration. `limit` is the square of the largest residual that is small enough.
   KOKKOS_FORCEINLINE_FUNCTION SolverEnd next_end(const Sums<T, 2>& next, real_t<T> limit) const {
-    if (end != SolverEnd::most_iterations) return end;
+    if (end != no_end) return end;
     if (!changes_x) return is_finite_number(direction[0]) ? SolverEnd::breakdown : SolverEnd::not_finite;
     // The comparison is false for NaN.
     if (real_part(next[0]) <= limit) return SolverEnd::converged;
@@ -58,7 +58,7 @@ struct BiCgStabNumbers {
         !is_finite_number(step[1]))
       return SolverEnd::not_finite;
     if (next[1] == T(0) || omega == T(0) || !is_finite_number(find_beta(next))) return SolverEnd::breakdown;
-    return SolverEnd::most_iterations;
+    return no_end;
   }
 };
 
@@ -188,7 +188,7 @@ struct BiCgStabDirection {
   KOKKOS_FORCEINLINE_FUNCTION void finish(const Common& common, const std::int64_t row, const Loaded& loaded,
                                           NoPartial&) const {
     if (row == 0) next->end = common.end;
-    if (common.end != SolverEnd::most_iterations) return;
+    if (common.end != no_end) return;
     const T back = T(T(widen<T>(loaded.p)) - common.omega * T(widen<T>(loaded.v)));
     const V stored = convert_scalar<V>(T(T(widen<T>(loaded.r)) + common.beta * back));
     p[row] = stored;
@@ -205,8 +205,9 @@ struct BiCgStabDirection {
 /// Cost of an iteration: two products with A, and two applications of M^-1. Besides A and what a product reads, 12
 /// vectors are read and 6 are written; with a preconditioner that works element by element, 15 and 8. Memory: the
 /// constructor allocates five vectors, two more if there is a preconditioner, and some numbers. solve() allocates
-/// nothing on the device but the workspaces of the first call on an instance (see spmv()). Every run gives the same
-/// bits; on a host that needs the same number of threads.
+/// nothing on the device but the workspaces of the first call on an instance (see spmv()). An object and its copies
+/// share their vectors, so only one of them may solve at a time. Every run gives the same bits; on a host that needs
+/// the same number of threads.
 ///
 /// The method breaks down if a number by which it must divide is 0, or so small that the quotient is not finite: the
 /// dot product of the first residual with another vector, or omega. It begins anew then, with the x that it has, unless
@@ -351,7 +352,7 @@ SolverEnd BiCgStab<ExecutionSpace, Matrix, Preconditioner>::run_cycle(const XVie
       const bool changes_x = m_host_numbers(this->slot(done)).changes_x;
       const Numbers& next = m_host_numbers(this->slot(++done));
       if (changes_x) base::count_iteration(Impl::real_part(next.residual[0]), result);
-      if (!changes_x || next.end != SolverEnd::most_iterations) return next.end;
+      if (!changes_x || next.end != Impl::no_end) return next.end;
     }
     if (done == most) return SolverEnd::most_iterations;
   }

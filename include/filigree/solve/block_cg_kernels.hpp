@@ -28,11 +28,9 @@ struct BlockNumbers {
   Sums<T, triangle_size<N>> curvature;     ///< P^H W
   Sums<T, N + triangle_size<N>> residual;  ///< before the iteration: the squares of the norms, and Q^H M^-1 Q
   Sums<T, triangle_size<N>> gram;          ///< the latter, if M^-1 does not work element by element
-  SolverEnd end = SolverEnd::most_iterations;       ///< why it cannot begin; most_iterations if it can
-  SolverEnd step_end = SolverEnd::most_iterations;  ///< the same for the change of X
-  KOKKOS_FORCEINLINE_FUNCTION bool is_active() const {
-    return end == SolverEnd::most_iterations && step_end == SolverEnd::most_iterations;
-  }
+  SolverEnd end = no_end;                  ///< why it cannot begin; no_end if it can
+  SolverEnd step_end = no_end;             ///< the same for the change of X
+  KOKKOS_FORCEINLINE_FUNCTION bool is_active() const { return end == no_end && step_end == no_end; }
 };
 
 /// The small matrices on the device.
@@ -165,7 +163,7 @@ struct BlockDirection {
     BlockRow<V, N> q, p, z;
     typename Inverse::factor_type factor;
   };
-  KOKKOS_FORCEINLINE_FUNCTION bool common() const { return next->end == SolverEnd::most_iterations; }
+  KOKKOS_FORCEINLINE_FUNCTION bool common() const { return next->end == no_end; }
   KOKKOS_FORCEINLINE_FUNCTION Loaded load(const std::int64_t row) const {
     return {q[row], begins ? q[row] : p[row], z != nullptr ? z[row] : q[row], inverse.factor(row)};
   }
@@ -209,7 +207,7 @@ struct BlockAlpha {
   real_t<T> rounding;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t) const {
-    numbers->step_end = SolverEnd::most_iterations;
+    numbers->step_end = no_end;
     if (!numbers->is_active()) return;
     const SmallCholesky<T, N> cholesky(numbers->curvature.values, rounding);
     if (!cholesky.is_finite)
@@ -236,9 +234,9 @@ struct BlockRho {
   bool is_elementwise;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t) const {
-    next->end = SolverEnd::most_iterations;
+    next->end = no_end;
     if (numbers != nullptr && !numbers->is_active()) {
-      next->end = numbers->end != SolverEnd::most_iterations ? numbers->end : numbers->step_end;
+      next->end = numbers->end != no_end ? numbers->end : numbers->step_end;
       return;
     }
     const SmallCholesky<T, N> cholesky(is_elementwise ? next->residual.values + N : next->gram.values,

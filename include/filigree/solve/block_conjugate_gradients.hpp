@@ -30,11 +30,13 @@ using BlockSolverResult = std::array<SolverResult, Columns>;
 /// ConjugateGradients for each column. A and the preconditioner must be Hermitian positive definite.
 ///
 /// It iterates until the residuals of all columns are small enough. Columns that are dependent, or become so, are found
-/// by their dot products, and share their directions. A number in B that is not finite ends the method for all columns.
+/// by their dot products, and share their directions. A number in B that is not finite ends the method for all columns
+/// that have not converged.
 ///
 /// The constructor allocates three vectors per column, a fourth one if the preconditioner is not elementwise, and some
 /// numbers. solve() allocates nothing on the device but the workspaces of the first call on an instance (see spmv()).
-/// Every run gives the same bits; on a host that needs the same number of threads. Besides A, an iteration reads nine
+/// An object and its copies share their vectors, so only one of them may solve at a time. Every run gives the same bits;
+/// on a host that needs the same number of threads. Besides A, an iteration reads nine
 /// vectors per column and writes five. A diagonal preconditioner is read twice.
 ///
 /// Source: O'Leary 1980, "The block conjugate gradient algorithm and related methods", Linear Algebra Appl. 29; with
@@ -66,10 +68,10 @@ class BlockConjugateGradients
     m_w = rows_type(this->uninitialized("w"), rows);
     if (!is_elementwise) m_z = rows_type(this->uninitialized("z"), rows);
     m_state = state_type(this->initialized("state"));
-    m_norms_of_b = norms_type(this->initialized("norms_of_b"));
+    m_norms_of_columns = norms_type(this->initialized("norms_of_columns"));
     m_numbers = numbers_type(this->initialized("numbers"), this->ring());
     m_host_numbers = Kokkos::create_mirror(m_numbers);
-    m_host_norms_of_b = Kokkos::create_mirror(m_norms_of_b);
+    m_host_norms_of_columns = Kokkos::create_mirror(m_norms_of_columns);
   }
 
   /// Solves A X = B, beginning with the given X. Fences the instance once per iterations_per_check iterations.
@@ -125,10 +127,10 @@ class BlockConjugateGradients
 
   rows_type m_q, m_p, m_w, m_z;
   state_type m_state;
-  norms_type m_norms_of_b;
+  norms_type m_norms_of_columns;
   numbers_type m_numbers;
   mirror_type<numbers_type> m_host_numbers;
-  mirror_type<norms_type> m_host_norms_of_b;
+  mirror_type<norms_type> m_host_norms_of_columns;
 };
 
 /// Kernels 3 and 4, with what follows them.
@@ -192,10 +194,10 @@ SolverEnd BlockConjugateGradients<ExecutionSpace, Matrix, Columns, Preconditione
     m_exec.fence();
     for (;;) {
       const Numbers& now = m_host_numbers(this->slot(done));
-      if (now.end != SolverEnd::most_iterations) return now.end;
+      if (now.end != Impl::no_end) return now.end;
       if (done == most) return SolverEnd::most_iterations;
       if (done == queued) break;
-      if (now.step_end != SolverEnd::most_iterations) return now.step_end;
+      if (now.step_end != Impl::no_end) return now.step_end;
       ++done;
       for (int column = 0; column < Columns; ++column)
         base::count_iteration(Impl::real_part(m_host_numbers(this->slot(done)).residual[column]),
@@ -215,20 +217,20 @@ void BlockConjugateGradients<ExecutionSpace, Matrix, Columns, Preconditioner>::b
   residual(m_exec, "N", m_A, x, b, columns_of(m_q));
   Impl::reduce_rows(m_exec, name, this->rows(),
                     Impl::BlockNorms<number_type, B, Columns>{Impl::multi_vector<BView, const B>(b)},
-                    m_norms_of_b.data());
-  Kokkos::deep_copy(m_exec, m_host_norms_of_b, m_norms_of_b);
+                    m_norms_of_columns.data());
+  Kokkos::deep_copy(m_exec, m_host_norms_of_columns, m_norms_of_columns);
   m_exec.fence();
-  const Sums<number_type, Columns> of_b = m_host_norms_of_b();
+  const Sums<number_type, Columns> of_b = m_host_norms_of_columns();
   using Norms = Impl::BlockNorms<number_type, vector_scalar, Columns>;
   Impl::reduce_rows(m_exec, name, this->rows(),
                     Norms{Impl::multi_vector<columns_type, const vector_scalar>(columns_of(m_q))},
-                    m_norms_of_b.data());
-  Kokkos::deep_copy(m_exec, m_host_norms_of_b, m_norms_of_b);
+                    m_norms_of_columns.data());
+  Kokkos::deep_copy(m_exec, m_host_norms_of_columns, m_norms_of_columns);
   m_exec.fence();
   for (int column = 0; column < Columns; ++column) {
     SolverResult& result = results[static_cast<std::size_t>(column)];
     result.norm_of_b = std::sqrt(Impl::real_part(of_b[column]));
-    result.residual = std::sqrt(Impl::real_part(m_host_norms_of_b()[column]));
+    result.residual = std::sqrt(Impl::real_part(m_host_norms_of_columns()[column]));
     if (result.history.empty()) result.history.push_back(0);
     result.history.back() = result.residual;
   }
@@ -239,8 +241,7 @@ template <class BView, class XView>
 BlockSolverResult<Columns> BlockConjugateGradients<ExecutionSpace, Matrix, Columns, Preconditioner>::solve(
     const BView& b, const XView& x) const {
   constexpr const char* function = "Filigree::BlockConjugateGradients::solve";
-  static_assert(static_cast<int>(BView::rank) == 2 && static_cast<int>(XView::rank) == 2,
-                "Filigree::BlockConjugateGradients: b and x must be Views of rank 2.");
+  Impl::check_types_of_solve<ExecutionSpace, BView, XView, 2>();
   Impl::check_extents_of_vector(function, "b", b, this->rows(), Columns);
   Impl::check_extents_of_vector(function, "x", x, this->rows(), Columns);
   Impl::check_no_overlap(function, "b", b, "x", x);
@@ -252,7 +253,7 @@ BlockSolverResult<Columns> BlockConjugateGradients<ExecutionSpace, Matrix, Colum
   }
   Limits limits;
   double before = 0;
-  SolverEnd end_of_cycle = SolverEnd::most_iterations;
+  SolverEnd end_of_cycle = Impl::no_end;
   for (;;) {
     begin(b, x, results);
     bool is_finite = true, is_small = true;
@@ -261,32 +262,23 @@ BlockSolverResult<Columns> BlockConjugateGradients<ExecutionSpace, Matrix, Colum
       SolverResult& result = results[column];
       const double limit = Impl::largest_residual(m_options, result.norm_of_b);
       limits[static_cast<int>(column)] = static_cast<real_type>(limit * limit);
-      is_finite = is_finite && std::isfinite(result.residual) && std::isfinite(result.norm_of_b);
-      result.end = result.residual <= limit ? SolverEnd::converged : SolverEnd::most_iterations;
-      is_small = is_small && result.has_converged();
-      if (!result.has_converged())
+      const bool column_is_finite = std::isfinite(result.residual) && std::isfinite(result.norm_of_b);
+      const bool column_is_small = column_is_finite && result.residual <= limit;
+      is_finite = is_finite && column_is_finite;
+      is_small = is_small && column_is_small;
+      result.end = column_is_small ? SolverEnd::converged : Impl::no_end;
+      if (!column_is_small)
         largest = std::max(largest, result.residual / (result.norm_of_b > 0 ? result.norm_of_b : 1));
     }
-    const bool has_progress = largest <= before / 2;
-    SolverEnd end = SolverEnd::converged;
-    if (!is_finite)
-      end = SolverEnd::not_finite;
-    else if (is_small)
+    const auto end = Impl::end_between_cycles({is_finite, is_small, largest <= before / 2, end_of_cycle,
+                                               results[0].iterations < m_options.most_iterations});
+    if (end) {
+      for (SolverResult& result : results)
+        if (!result.has_converged()) result.end = *end;
       return results;
-    else if (end_of_cycle == SolverEnd::not_finite || (end_of_cycle == SolverEnd::breakdown && !has_progress))
-      end = end_of_cycle;
-    else if (end_of_cycle == SolverEnd::converged && !has_progress)
-      end = SolverEnd::stagnation;
-    else if (results[0].iterations >= m_options.most_iterations)
-      end = SolverEnd::most_iterations;
-    else {
-      before = largest;
-      end_of_cycle = run_cycle(x, limits, results);
-      continue;
     }
-    for (SolverResult& result : results)
-      if (!result.has_converged()) result.end = end;
-    return results;
+    before = largest;
+    end_of_cycle = run_cycle(x, limits, results);
   }
 }
 

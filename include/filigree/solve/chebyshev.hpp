@@ -108,7 +108,7 @@ class ChebyshevPreconditioner {
   template <class RView, class ZView>
   void apply(const ExecutionSpace& exec, const RView& r, const ZView& z) const {
     constexpr const char* function = "Filigree::ChebyshevPreconditioner::apply";
-    Impl::check_apply(function, r, z, rows());
+    Impl::check_apply<ExecutionSpace>(function, "r", r, "z", z, rows());
     Impl::check_no_overlap(function, "r", r, "z", z);
     const int degree = m_options.degree;
     // Steps write to z and to the vector in turns. The last one must write to z.
@@ -126,8 +126,7 @@ class ChebyshevPreconditioner {
   template <class BView, class XView>
   void smooth(const ExecutionSpace& exec, const BView& b, const XView& x) const {
     constexpr const char* function = "Filigree::ChebyshevPreconditioner::smooth";
-    Impl::check_extents_of_vector(function, "b", b, rows(), 1);
-    Impl::check_extents_of_vector(function, "x", x, rows(), 1);
+    Impl::check_apply<ExecutionSpace>(function, "b", b, "x", x, rows());
     Impl::check_no_overlap(function, "b", b, "x", x);
     const Factors factors = first_factors();
     relaxation_step(exec, m_A, x, b, m_inverse, StepFactors<vector_scalar>{real(factors.residual), 0, 1},

@@ -152,8 +152,9 @@ struct CgDirection {
 /// definite preconditioner.
 ///
 /// The constructor allocates: three vectors, a fourth one if the preconditioner is not elementwise, and some numbers.
-/// solve() allocates nothing on the device but the workspace of the first product (see spmv()). Every run gives the
-/// same bits; on a host that needs the same number of threads.
+/// solve() allocates nothing on the device but the workspace of the first product (see spmv()). An object and its
+/// copies share their vectors, so only one of them may solve at a time. Every run gives the same bits; on a host that
+/// needs the same number of threads.
 ///
 /// Source: Kirk and Hwu, chapter 10, name it as the reason why formats matter; the method is that of Hestenes and
 /// Stiefel 1952.

@@ -24,8 +24,11 @@ struct GaussSeidelOptions {
 /// that is periodic can need more.
 ///
 /// Memory: D^-1 A, with the rows of a colour next to each other, so that a sweep reads whole cache lines. That is as
-/// much as A, and a little more if the number of colours does not divide the cells along x. A sweep reads it twice, less
-/// the part of the last colour; with a first x of 0 also less most of the part of the first one.
+/// much as A, if the number of colours divides that of the cells along x. Else the latter is rounded up to a multiple.
+/// So a short x axis costs memory: with 8 colours and 2 cells along x it is 4 times as much as A.
+///
+/// With n colours and relaxation 1, the first sweep makes 2 n - 1 passes, and each further one 2 n - 2. A pass reads 1/n
+/// of the values. If x begins with 0, the first pass reads only D^-1.
 ///
 /// Source: Saad 2003, "Iterative methods for sparse linear systems", sections 4.1 and 12.4.
 ///
@@ -110,7 +113,7 @@ class GaussSeidelPreconditioner {
   template <class RView, class ZView>
   void apply(const ExecutionSpace& exec, const RView& r, const ZView& z) const {
     constexpr const char* function = "Filigree::GaussSeidelPreconditioner::apply";
-    Impl::check_apply(function, r, z, rows());
+    Impl::check_apply<ExecutionSpace>(function, "r", r, "z", z, rows());
     Impl::check_no_overlap(function, "r", r, "z", z);
     Kokkos::deep_copy(exec, z, typename ZView::value_type(0));
     sweep(exec, r, z, true);
@@ -120,8 +123,7 @@ class GaussSeidelPreconditioner {
   template <class BView, class XView>
   void smooth(const ExecutionSpace& exec, const BView& b, const XView& x) const {
     constexpr const char* function = "Filigree::GaussSeidelPreconditioner::smooth";
-    Impl::check_extents_of_vector(function, "b", b, rows(), 1);
-    Impl::check_extents_of_vector(function, "x", x, rows(), 1);
+    Impl::check_apply<ExecutionSpace>(function, "b", b, "x", x, rows());
     Impl::check_no_overlap(function, "b", b, "x", x);
     sweep(exec, b, x, false);
   }
@@ -164,10 +166,11 @@ class GaussSeidelPreconditioner {
   template <class BView, class XView>
   void sweep(const ExecutionSpace& exec, const BView& b, const XView& x, bool x_is_zero) const {
     const int count = color_count();
-    // With a factor of 1, a second change of the last colour would change nothing.
-    const int last = m_options.relaxation == 1 ? count - 2 : count - 1;
+    // With a factor of 1, a second change of the same colour in succession would change nothing.
+    const bool is_final = m_options.relaxation == 1;
+    const int last = is_final ? count - 2 : count - 1;
     for (int turn = 0; turn < m_options.sweeps; ++turn) {
-      for (int color = 0; color < count; ++color)
+      for (int color = is_final && turn > 0 ? 1 : 0; color < count; ++color)
         relax(exec, color, b, x, x_is_zero && turn == 0 && color == 0);
       for (int color = last; color >= 0; --color)
         relax(exec, color, b, x, false);

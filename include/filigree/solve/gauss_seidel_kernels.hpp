@@ -11,7 +11,7 @@
 
 namespace Filigree::Impl {
 
-/// Which row of A a row of a colour is. Rows of a colour are ordered by lines of cells along x. All lines have equally
+/// Maps the rows of one colour to rows of A. Rows of a colour are ordered by lines of cells along x. All lines have equally
 /// many slots for cells, so that no table is needed; a slot after the end of the grid is padding.
 template <class Ordinal>
 struct ColorRows {
@@ -26,7 +26,7 @@ struct ColorRows {
       : colors(colors_),
         cells_x(static_cast<Ordinal>(cells[0])),
         cells_y(static_cast<Ordinal>(cells[1])),
-        slots((cells_x + colors.count - 1) / colors.count),
+        slots(static_cast<Ordinal>((cells[0] + colors.count - 1) / colors.count)),
         lines(static_cast<Ordinal>(cells[1] * cells[2])),
         block_size(block_size_) {}
 
@@ -43,8 +43,8 @@ struct ColorRows {
     // The products are below the square of the number of colours.
     const Ordinal shift = (y % count * colors.y_factor + z % count * colors.z_factor) % count;
     const Ordinal first = color >= shift ? color - shift : color - shift + count;
-    const Ordinal x = first + (slot - line * slots) * count;
-    return x < cells_x ? line * cells_x + x : Ordinal(-1);
+    const std::int64_t x = first + static_cast<std::int64_t>(slot - line * slots) * count;
+    return x < cells_x ? line * cells_x + static_cast<Ordinal>(x) : Ordinal(-1);
   }
 };
 
@@ -96,7 +96,8 @@ struct FillColors {
 };
 
 /// Changes all cells of one colour: x = (1 - relaxation) x + relaxation (D^-1 b - (D^-1 A without its diagonal) x). No
-/// row reads what another row of the colour writes. One lane per row on a GPU.
+/// row uses what another row of the colour writes: an element of x that it loads of such a row has the factor 0, and is
+/// not multiplied. One lane per row on a GPU.
 template <class ExecutionSpace, class Scalar, class Ordinal, class B, class X, int BlockSize>
 struct RelaxColor {
   using launch = RowLaunch<ExecutionSpace>;
@@ -123,8 +124,11 @@ struct RelaxColor {
     const Scalar* value = values + row;
     Sum sum(0);
     FILIGREE_UNROLL(8)
-    for (Ordinal c = 0; c < size; ++c, value += stride)
-      sum += Sum(widen<Sum>(load_once(value))) * Sum(widen<Sum>(b(cell * size + c, 0)));
+    for (Ordinal c = 0; c < size; ++c, value += stride) {
+      const Sum factor = Sum(widen<Sum>(load_once(value)));
+      const Sum element = Sum(widen<Sum>(b(cell * size + c, 0)));
+      if (factor != Sum(0)) sum += factor * element;
+    }
     FILIGREE_UNROLL(4)
     for (int d = 0; d < diagonals; ++d) {
       const std::int64_t other = static_cast<std::int64_t>(cell) + offsets[d];

@@ -37,14 +37,15 @@ struct GmresOptions : SolverOptions {
 /// A x = b, and it never grows within a cycle.
 ///
 /// Cost of iteration k of a cycle, k = 1 to m: one product with A, and one application of M^-1. Besides A and what a
-/// product reads, 3 k + 3 vectors are read and 3 are written, one more with a preconditioner. A cycle also costs a
-/// residual, and k vectors to update x.
+/// product reads, 3 k + 3 vectors are read and 3 are written, one more with a preconditioner. If k is more than 32 on a
+/// GPU (16 for complex numbers), k - 32 (k - 16) vectors are read once more. A cycle also costs a residual, and k vectors
+/// to update x.
 ///
 /// Memory: the constructor allocates m + 1 vectors for the basis, one more if there is a preconditioner, and for
-/// numbers at most a thirtieth of that, unless A is small. If A has fewer than m rows, m is the number of rows.
-/// If there are fewer than m iterations, m is that number. solve() allocates nothing on the device but the workspaces
-/// of the first call on an instance (see spmv()). Every run gives the same bits; on a host that needs the same number
-/// of threads.
+/// numbers at most a sixteenth of that, unless A is small. m is at most the number of rows of A, and at most
+/// most_iterations. solve() allocates nothing on the device but the workspaces of the first call on an instance (see
+/// spmv()). An object and its copies share their vectors, so only one of them may solve at a time. Every run gives the
+/// same bits; on a host that needs the same number of threads.
 ///
 /// The host solves the least-squares problem of a cycle. It waits for the device once per cycle for the norm of the
 /// residual, and then once per iterations_per_check iterations for their dot products. Iterations after the one with
@@ -54,7 +55,7 @@ struct GmresOptions : SolverOptions {
 /// If the basis cannot grow, the residual of the cycle is 0 unless A is singular. If it turns out not to be small
 /// enough, the method goes on as long as each such cycle at least halves it. Else SolverResult::end is breakdown. The
 /// same holds for a cycle whose least-squares problem has a small enough residual while b - A x has not; then the end
-/// is stagnation: the tolerance is below what rounding allows, about 1e-7 of b for float vectors.
+/// is stagnation: the tolerance is below what rounding allows.
 ///
 /// Source: Saad and Schultz 1986, "GMRES: a generalized minimal residual algorithm for solving nonsymmetric linear
 /// systems", SIAM J. Sci. Stat. Comput. 7(3); with a preconditioner on the right side: Saad 2003, "Iterative methods
@@ -295,7 +296,7 @@ template <class XView>
 SolverEnd Gmres<ExecutionSpace, Matrix, Preconditioner>::run_cycle(const XView& x, double largest,
                                                                    SolverResult& result) {
   const int length = std::min(m_restart, m_options.most_iterations - result.iterations);
-  SolverEnd end = SolverEnd::most_iterations;
+  SolverEnd end = Impl::no_end;
   m_least_squares.begin(result.residual);
   queue_next_vector(0, 1 / result.residual);
   bool goes_on = true;
@@ -314,10 +315,10 @@ SolverEnd Gmres<ExecutionSpace, Matrix, Preconditioner>::run_cycle(const XView& 
       ++result.iterations;
       result.residual = m_least_squares.residual();
       result.history.push_back(result.residual);
-      goes_on = end == SolverEnd::most_iterations && !(result.residual <= largest);
+      goes_on = end == Impl::no_end && !(result.residual <= largest);
     }
   }
-  if (end == SolverEnd::most_iterations && result.residual <= largest) end = SolverEnd::converged;
+  if (end == Impl::no_end && result.residual <= largest) end = SolverEnd::converged;
   update_solution(x);
   return end;
 }

@@ -38,7 +38,7 @@ struct ColumnCombination {
   }
 };
 
-/// The most columns whose elements of a row a lane of a GPU holds in registers, and as many dot products.
+/// The most columns whose elements of a row a lane of a GPU holds in registers. It also holds as many dot products.
 template <class T>
 constexpr int most_columns_of_lane = 256 / sizeof(T);
 

@@ -31,9 +31,11 @@ void check_cells(const char* function, const Cds& A, const std::array<std::int64
   for (const std::int64_t along_axis : cells)
     count *= along_axis < 1 ? 0 : static_cast<double>(along_axis);
   if (count == 0 || count != static_cast<double>(rows))
-    fail<std::invalid_argument>(function, ": A has ", rows, " rows and block size ", b, ", but the grid has ",
-                                cells[0], " x ", cells[1], " x ", cells[2],
-                                " cells; their product with the block size must be the number of rows.");
+    fail<std::invalid_argument>(
+        function, ": A has ", rows, " rows and block size ", b, ", but the grid has ", cells[0], " x ",
+        cells[1], " x ", cells[2],
+        " cells; each number must be at least 1, and their product with the block size "
+        "the number of rows.");
 }
 
 /// The distance between two cells along x, y and z.
@@ -122,7 +124,7 @@ struct GridColors {
 /// The most colours of a grid.
 constexpr int most_grid_colors = 64;
 
-/// The smallest number of colours that separates all cells with these distances. 2 suffice for a star of points, 4 for
+/// The formula of GridColors with the fewest colours that separates all cells with these distances. 2 suffice for a star of points, 4 for
 /// the nine points and 8 for the 27 points around a cell. Throws std::invalid_argument if more than most_grid_colors
 /// are needed.
 inline GridColors find_grid_colors(const char* function, const std::vector<CellDistance>& distances) {
@@ -130,9 +132,9 @@ inline GridColors find_grid_colors(const char* function, const std::vector<CellD
     for (colors.y_factor = 0; colors.y_factor < colors.count; ++colors.y_factor)
       for (colors.z_factor = 0; colors.z_factor < colors.count; ++colors.z_factor)
         if (!colors.join_any(distances)) return colors;
-  fail<std::invalid_argument>(function, ": the cells of the grid need more than ", most_grid_colors,
-                              " colours, so that coupled cells differ (", distances.size(),
-                              " distances between coupled cells). Check the numbers of cells, or use "
+  fail<std::invalid_argument>(function, ": coupled cells need more than ", most_grid_colors,
+                              " different colours; A couples cells at ", distances.size(),
+                              " different distances. Check the numbers of cells, or use "
                               "BlockJacobiPreconditioner or ChebyshevPreconditioner.");
 }
 

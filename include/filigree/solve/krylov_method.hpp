@@ -47,7 +47,7 @@ class KrylovMethod {
 
   /// The rows of A.
   std::int64_t rows() const { return MatrixTraits<Matrix>::num_rows(m_A); }
-  /// What a View needs to be allocated, with a label, and with zeros in the first case.
+  /// Arguments that allocate a View with a label. With initialized() its elements are 0.
   auto initialized(const char* what) const { return Kokkos::view_alloc(m_exec, label(what, m_method, "")); }
   auto uninitialized(const char* what) const {
     return Kokkos::view_alloc(m_exec, Kokkos::WithoutInitializing, label(what, m_method, ""));
@@ -72,7 +72,7 @@ class KrylovMethod {
   template <class BView, class XView, class RView, class RunCycle>
   SolverResult solve_in_cycles(const char* function, const BView& b, const XView& x, const RView& r,
                                const RunCycle& run_cycle) const {
-    check_types_of_solve<BView, XView>();
+    check_types_of_solve<ExecutionSpace, BView, XView, 1>();
     check_extents_of_vector(function, "b", b, rows(), 1);
     check_extents_of_vector(function, "x", x, rows(), 1);
     check_no_overlap(function, "b", b, "x", x);
@@ -83,7 +83,7 @@ class KrylovMethod {
     }
     double largest = 0;
     double before = 0;
-    SolverEnd end_of_cycle = SolverEnd::most_iterations;
+    SolverEnd end_of_cycle = no_end;
     for (;;) {
       residual_and_norms(m_exec, m_A, x, b, r, m_norms);
       Kokkos::deep_copy(m_exec, m_host_norms, m_norms);
@@ -95,24 +95,16 @@ class KrylovMethod {
         result.history.push_back(result.residual);
       }
       result.history.back() = result.residual;
-      const bool has_progress = result.residual <= before / 2;
-      if (!std::isfinite(result.residual) || !std::isfinite(result.norm_of_b))
-        result.end = SolverEnd::not_finite;
-      else if (result.residual <= largest)
-        result.end = SolverEnd::converged;
-      else if (end_of_cycle == SolverEnd::not_finite ||
-               (end_of_cycle == SolverEnd::breakdown && !has_progress))
-        result.end = end_of_cycle;
-      else if (end_of_cycle == SolverEnd::converged && !has_progress)
-        result.end = SolverEnd::stagnation;
-      else if (result.iterations >= m_options.most_iterations)
-        result.end = SolverEnd::most_iterations;
-      else {
-        before = result.residual;
-        end_of_cycle = run_cycle(largest, result);
-        continue;
+      const bool is_finite = std::isfinite(result.residual) && std::isfinite(result.norm_of_b);
+      const auto end =
+          end_between_cycles({is_finite, result.residual <= largest, result.residual <= before / 2,
+                              end_of_cycle, result.iterations < m_options.most_iterations});
+      if (end) {
+        result.end = *end;
+        return result;
       }
-      return result;
+      before = result.residual;
+      end_of_cycle = run_cycle(largest, result);
     }
   }
 

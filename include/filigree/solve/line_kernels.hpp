@@ -117,7 +117,8 @@ struct FactorPlace {
 /// z_p = y_p - W_p z_(p+1) in descending order. L of the first place and W of the last one are 0. z may be r.
 template <class ExecutionSpace, class Sum, class R, class Z, int BlockSize>
 struct SolveLines {
-  using launch = RowLaunch<ExecutionSpace, 128>;
+  /// The items are lines. On a host a few of them are worth a team.
+  using launch = RowLaunch<ExecutionSpace, 128, 1, host_rows, 1>;
   static constexpr int most_rows = BlockSize > 0 ? BlockSize : largest_inverse_block_size;
   /// Places whose numbers are loaded before the first of them is used, because each place waits for the one before.
   static constexpr int batch = BlockSize == 1 ? 8 : BlockSize == 2 ? 2 : 1;

@@ -9,19 +9,22 @@ namespace Filigree {
 /// Options of LinePreconditioner.
 struct LineOptions {
   int axis = 0;             ///< the lines go along this axis: 0, 1 or 2 for x, y or z
-  double relaxation = 0.8;  ///< the factor of the change of x in smooth()
+  double relaxation = 0.8;  ///< the factor of the change of x in smooth(); more than 0 and finite
 };
 
 /// The block tridiagonal part T of the matrix of a grid along one axis, as preconditioner and smoother: z = T^-1 r. T
 /// has the blocks on the diagonal of A, and those that couple a cell with the cells before and after it on its line. It
-/// suits grids whose cells are coupled most along that axis. If A is Hermitian positive definite, so is T.
+/// suits grids whose cells are coupled most along that axis.
 ///
-/// The blocks that couple the two ends of a line of a periodic grid do not belong to T.
+/// If A is Hermitian positive definite and couples no other cells of a line, so is T. Couplings of the two ends of a
+/// line of a periodic grid, and of cells that are further apart, do not belong to T. If A has such couplings, T can be
+/// indefinite, and ConjugateGradients can break down. T is positive definite in any case if A is Hermitian and
+/// diagonally dominant with a positive diagonal.
 ///
 /// The constructor eliminates the cells of all lines from the first to the last one (block LU decomposition without
 /// exchanges of blocks; within a block rows are exchanged). An application goes through each line once in both
 /// directions. It reads three blocks per cell and two vectors, and writes one vector twice. On a GPU one lane has one
-/// line, so there should be ten thousand lines or more.
+/// line, so there should be ten thousand lines or more. On a host a thread has at least four lines.
 ///
 /// Memory: three blocks per cell in the type for sums of A's scalar type, and one vector.
 ///
@@ -42,8 +45,8 @@ class LinePreconditioner {
   /// Where the factors are.
   using device_type = typename Matrix::device_type;
 
-  /// Keeps a copy of A, which shares its Views with the original, and computes the factors. Cost: three kernels and one
-  /// fence per cell of a line, and 4 b^3 multiplications per cell.
+  /// Keeps a copy of A, which shares its Views with the original, and computes the factors. Fences exec. Cost: three
+  /// kernels and one fence per cell of a line, and 4 b^3 multiplications per cell.
   ///
   /// Throws std::invalid_argument if A is not square, the numbers of cells and the block size do not fit its rows, b is
   /// more than 32, or an option is out of range, and std::runtime_error if a block that the elimination must invert is
@@ -83,7 +86,7 @@ class LinePreconditioner {
     constexpr const char* function = "Filigree::LinePreconditioner::apply";
     using R = typename RView::non_const_value_type;
     using Z = typename ZView::value_type;
-    Impl::check_apply(function, r, z, rows());
+    Impl::check_apply<ExecutionSpace>(function, "r", r, "z", z, rows());
     Impl::check_same_or_apart(function, "r", r, "z", z);
     Impl::with_block_size(m_lines.block_size, [&](auto size) {
       using Kernel = Impl::SolveLines<ExecutionSpace, vector_scalar, R, Z, decltype(size)::value>;
@@ -94,14 +97,15 @@ class LinePreconditioner {
   }
 
   /// Queues x = x + relaxation T^-1 (b - A x). It uses the vector of the object, which copies of the object share. So
-  /// calls for an object and its copies must not run at the same time. Errors: see apply().
+  /// calls for an object and its copies must not run at the same time.
+  ///
+  /// Throws std::invalid_argument if b or x has not rows() elements, or if they overlap.
   template <class BView, class XView>
   void smooth(const ExecutionSpace& exec, const BView& b, const XView& x) const {
     static const std::string name = "Filigree::add_change[line]";
     constexpr const char* function = "Filigree::LinePreconditioner::smooth";
     using X = typename XView::value_type;
-    Impl::check_extents_of_vector(function, "b", b, rows(), 1);
-    Impl::check_extents_of_vector(function, "x", x, rows(), 1);
+    Impl::check_apply<ExecutionSpace>(function, "b", b, "x", x, rows());
     Impl::check_no_overlap(function, "b", b, "x", x);
     residual(exec, "N", m_A, x, b, m_work);
     apply(exec, m_work, m_work);
@@ -121,7 +125,8 @@ class LinePreconditioner {
     if (options.axis < 0 || options.axis > 2 ||
         !(options.relaxation > 0 && std::isfinite(options.relaxation)))
       Impl::fail<std::invalid_argument>(function, ": axis is ", options.axis, " and relaxation ",
-                                        options.relaxation, "; they must be 0, 1 or 2, and more than 0.");
+                                        options.relaxation,
+                                        "; they must be 0, 1 or 2, and more than 0 and finite.");
     Impl::check_cells(function, A, cells);
     if (A.block_size() > largest_inverse_block_size)
       Impl::fail<std::invalid_argument>(function, ": the block size of A is ", A.block_size(),
@@ -166,6 +171,7 @@ class LinePreconditioner {
           Impl::FactorPlace<scalar_type, ordinal_type, Sum>{m_lines, blocks, place, inverse,
                                                             m_lower.data() + first, m_upper.data() + first});
     }
+    exec.fence();
   }
 
   Matrix m_A;

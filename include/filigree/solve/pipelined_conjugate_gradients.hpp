@@ -40,7 +40,7 @@ struct PipelinedNumbers {
   }
 };
 
-/// The vectors of the method. u, q and m are nullptr if M^-1 works element by element, but m of the next product.
+/// The vectors of the method. q is nullptr if M^-1 works element by element.
 template <class V>
 struct PipelinedVectors {
   V *r, *u, *w, *p, *s, *q, *z;

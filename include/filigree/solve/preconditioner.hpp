@@ -5,7 +5,7 @@
 //   template <class ExecutionSpace, class RView, class ZView>
 //   void apply(const ExecutionSpace& exec, const RView& r, const ZView& z) const;
 //
-// that queues z = M^-1 r on exec, for Views of rank 1, without waiting. If the class has a constant is_elementwise that
+// that queues z = M^-1 r on exec, for Views of rank 1 with any stride, without waiting. If the class has a constant is_elementwise that
 // is true, and a function element_inverse(), solvers compute z within their own kernels: its result has a factor(row)
 // that is loaded and an apply(factor, r) that returns the element of z. If the class has a function rows(), solvers
 // compare its result with the rows of A.
@@ -69,13 +69,21 @@ struct ApplyElementwise {
   }
 };
 
-/// The checks of apply() of a preconditioner for a matrix with `rows` rows.
-template <class RView, class ZView>
-void check_apply(const char* function, const RView& r, const ZView& z, std::int64_t rows) {
+/// The checks of apply() or smooth() of a preconditioner for a matrix with `rows` rows. The second vector is the one
+/// that changes.
+template <class ExecutionSpace, class RView, class ZView>
+void check_apply(const char* function, const char* name_of_r, const RView& r, const char* name_of_z,
+                 const ZView& z, std::int64_t rows) {
+  static_assert(Kokkos::is_view<RView>::value && Kokkos::is_view<ZView>::value,
+                "Filigree: the vectors of a preconditioner must be Kokkos::Views.");
   static_assert(static_cast<int>(RView::rank) == 1 && static_cast<int>(ZView::rank) == 1,
-                "Filigree: r and z of a preconditioner must be Views of rank 1.");
-  check_extents_of_vector(function, "r", r, rows, 1);
-  check_extents_of_vector(function, "z", z, rows, 1);
+                "Filigree: the vectors of a preconditioner must have rank 1.");
+  static_assert(
+      Kokkos::SpaceAccessibility<ExecutionSpace, typename RView::memory_space>::accessible &&
+          Kokkos::SpaceAccessibility<ExecutionSpace, typename ZView::memory_space>::accessible,
+      "Filigree: the vectors of a preconditioner must be in memory that the execution space can access.");
+  check_extents_of_vector(function, name_of_r, r, rows, 1);
+  check_extents_of_vector(function, name_of_z, z, rows, 1);
 }
 
 /// z = M^-1 r. The arguments are checked.
@@ -123,7 +131,8 @@ struct NoPreconditioner {
   /// Queues z = r. Throws std::invalid_argument if the extents differ.
   template <class ExecutionSpace, class RView, class ZView>
   void apply(const ExecutionSpace& exec, const RView& r, const ZView& z) const {
-    Impl::check_apply("Filigree::NoPreconditioner::apply", r, z, static_cast<std::int64_t>(z.extent(0)));
+    Impl::check_apply<ExecutionSpace>("Filigree::NoPreconditioner::apply", "r", r, "z", z,
+                                      static_cast<std::int64_t>(z.extent(0)));
     Impl::apply_elementwise(exec, element_inverse(), r, z);
   }
 };
@@ -161,7 +170,7 @@ class JacobiPreconditioner {
   /// Queues z = D^-1 r. z may be r. Throws std::invalid_argument if one of them has not rows() elements.
   template <class ExecutionSpace, class RView, class ZView>
   void apply(const ExecutionSpace& exec, const RView& r, const ZView& z) const {
-    Impl::check_apply("Filigree::JacobiPreconditioner::apply", r, z, rows());
+    Impl::check_apply<ExecutionSpace>("Filigree::JacobiPreconditioner::apply", "r", r, "z", z, rows());
     Impl::apply_elementwise(exec, element_inverse(), r, z);
   }
 
@@ -197,7 +206,7 @@ class BlockJacobiPreconditioner {
   template <class ExecutionSpace, class RView, class ZView>
   void apply(const ExecutionSpace& exec, const RView& r, const ZView& z) const {
     constexpr const char* function = "Filigree::BlockJacobiPreconditioner::apply";
-    Impl::check_apply(function, r, z, rows());
+    Impl::check_apply<ExecutionSpace>(function, "r", r, "z", z, rows());
     Impl::check_no_overlap(function, "r", r, "z", z);
     spmv(exec, "N", 1.0, m_inverse, r, 0.0, z);
   }

@@ -34,13 +34,17 @@ void residual_and_norms(const ExecutionSpace& exec, const Matrix& A, const XView
                 norms);
 }
 
-/// The static checks of the arguments of solve().
-template <class BView, class XView>
+/// The static checks of the arguments of solve(). Rank is 2 for solvers for several right-hand sides.
+template <class ExecutionSpace, class BView, class XView, int Rank>
 void check_types_of_solve() {
   static_assert(Kokkos::is_view<BView>::value && Kokkos::is_view<XView>::value,
                 "Filigree: b and x of a solver must be Kokkos::Views.");
-  static_assert(static_cast<int>(BView::rank) == 1 && static_cast<int>(XView::rank) == 1,
-                "Filigree: b and x of a solver must have rank 1.");
+  static_assert(
+      static_cast<int>(BView::rank) == Rank && static_cast<int>(XView::rank) == Rank,
+      "Filigree: b and x of a solver must have rank 1, or rank 2 if it has several right-hand sides.");
+  static_assert(Kokkos::SpaceAccessibility<ExecutionSpace, typename BView::memory_space>::accessible &&
+                    Kokkos::SpaceAccessibility<ExecutionSpace, typename XView::memory_space>::accessible,
+                "Filigree: b and x of a solver must be in memory that its execution space can access.");
   static_assert(!std::is_const_v<typename XView::value_type>,
                 "Filigree: x of a solver must not be const, because the solution is written to it.");
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <optional>
 #include <stdexcept>
 #include <vector>
 
@@ -64,6 +65,9 @@ struct SolverResult {
 };
 
 namespace Impl {
+/// Where the end of a part of a method is stored: it has not ended, and the method can go on.
+constexpr SolverEnd no_end = SolverEnd::most_iterations;
+
 /// Throws std::invalid_argument if a tolerance or the number of iterations is negative or NaN, or
 /// iterations_per_check is not positive.
 inline void check_solver_options(const char* function, const SolverOptions& options) {
@@ -81,6 +85,26 @@ inline void check_solver_options(const char* function, const SolverOptions& opti
 inline double largest_residual(const SolverOptions& options, double norm_of_b) {
   const double relative = options.relative_tolerance * norm_of_b;
   return relative > options.absolute_tolerance ? relative : options.absolute_tolerance;
+}
+
+/// What is known of x between two cycles of a method.
+struct CycleOutcome {
+  bool is_finite;     ///< the norms of b and of b - A x
+  bool is_small;      ///< whether the norm of b - A x is small enough; false if it is not finite
+  bool has_progress;  ///< whether the last cycle has at least halved that norm
+  SolverEnd end;      ///< why the last cycle ended; no_end before the first one
+  bool may_go_on;     ///< whether the limit of iterations is not reached
+};
+
+/// The end of the method, or nothing if another cycle follows.
+inline std::optional<SolverEnd> end_between_cycles(const CycleOutcome& outcome) {
+  if (!outcome.is_finite) return SolverEnd::not_finite;
+  if (outcome.is_small) return SolverEnd::converged;
+  if (outcome.end == SolverEnd::not_finite) return SolverEnd::not_finite;
+  if (outcome.end == SolverEnd::breakdown && !outcome.has_progress) return SolverEnd::breakdown;
+  if (outcome.end == SolverEnd::converged && !outcome.has_progress) return SolverEnd::stagnation;
+  if (!outcome.may_go_on) return SolverEnd::most_iterations;
+  return {};
 }
 }  // namespace Impl
 
