@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "filigree/tpetra/split_columns.hpp"
+#include "filigree/distributed/split_columns.hpp"
 #include "filigree/tpetra/tpetra_options.hpp"
 
 namespace Filigree {
@@ -417,7 +417,7 @@ class TpetraOperator
     const auto convert_part = [&](const char* columns, const local_crs_type& crs_of_part,
                                   const std::string& format) {
       try {
-        return Impl::optimize_to(exec, crs_of_part, format, optimize);
+        return Impl::optimize_to(name, exec, crs_of_part, format, optimize);
       } catch (const std::exception& error) {
         Impl::fail<std::runtime_error>(columns, " columns: ", error.what());
       }

@@ -5,13 +5,11 @@
 
 #include <Teuchos_ParameterList.hpp>
 
-#include <set>
 #include <sstream>
 #include <string>
-#include <vector>
 
+#include "filigree/distributed/optimize_to.hpp"
 #include "filigree/tpetra/collective.hpp"
-#include "filigree/tune/optimize.hpp"
 
 namespace Filigree {
 
@@ -38,37 +36,6 @@ struct TpetraOptions {
 };
 
 namespace Impl {
-
-/// The matrix in the named variant, or in the one that optimize() picks if the name is empty. Throws the
-/// exceptions of optimize(), std::invalid_argument if there is no such variant, and std::length_error if the
-/// options refuse it.
-template <class ExecutionSpace, class Crs>
-converted_t<AnyMatrix, Crs> optimize_to(const ExecutionSpace& exec, const Crs& crs, const std::string& name,
-                                        const OptimizeOptions& options) {
-  if (name.empty()) return optimize(exec, crs, options);
-  check_initialized("Filigree::TpetraOperator");
-  const LabelScope scope(options.label);
-  using CrsOptimization = Optimization<typename Crs::non_const_value_type, ExecutionSpace, Crs>;
-  Selection selection = CrsOptimization::predict_all(exec, crs, options);
-  std::vector<FormatPrediction> named;
-  std::set<std::string> names;
-  for (const FormatPrediction& one : selection.formats) {
-    names.insert(one.name);
-    if (one.name == name) named.push_back(one);
-  }
-  std::string known;
-  for (const std::string& one : names)
-    known += (known.empty() ? "" : ", ") + one;
-  if (named.empty())
-    fail<std::invalid_argument>("there is no format \"", name, "\"; the formats are ", known, ".");
-  selection.formats = std::move(named);
-  const auto matrix = CrsOptimization::convert_to_best(exec, crs, options, selection);
-  if (!matrix)
-    fail<std::length_error>("the format ", name, " is refused: ", selection.formats.front().refusal);
-  auto result = matrix->with_selection(std::move(selection));
-  set_label(result, options.label);
-  return result;
-}
 
 /// Parameters of an exchange whose sends return at once. A blocking send, Tpetra's default, may wait until the
 /// receiver calls MPI, which it does not do while it multiplies (see docs/performance.md, "Sends that return

@@ -100,11 +100,11 @@ auto boundary_rows(const ExecutionSpace& exec, const Crs& crs, const Places& pla
   using list_type = Kokkos::View<ordinal*, typename Crs::device_type>;
   const auto range = row_range<void>(exec, static_cast<std::int64_t>(crs.numRows()));
   std::int64_t count = 0;
-  Kokkos::parallel_scan(label("count_boundary_rows", "tpetra"), range,
+  Kokkos::parallel_scan(label("count_boundary_rows", "distributed"), range,
                         BoundaryRows<Crs, Places>{crs, places, nullptr}, count);
   exec.fence();
-  const auto list = allocate_view<list_type>(exec, "boundary_rows", "tpetra", count);
-  Kokkos::parallel_scan(label("boundary_rows", "tpetra"), range,
+  const auto list = allocate_view<list_type>(exec, "boundary_rows", "distributed", count);
+  Kokkos::parallel_scan(label("boundary_rows", "distributed"), range,
                         BoundaryRows<Crs, Places>{crs, places, list.data()}, count);
   exec.fence();
   return list;
@@ -119,7 +119,7 @@ Crs part_of_columns(const ExecutionSpace& exec, const Crs& crs, const Places& pl
   using ordinal = typename Crs::non_const_ordinal_type;
   const ordinal count = columns == Columns::remote ? static_cast<ordinal>(rows.extent(0)) : crs.numRows();
   return build_crs<Crs, typename Part::Count, typename Part::Fill>(
-      exec, "tpetra", count, width, Part{crs, places, rows, columns}, count, count);
+      exec, "distributed", count, width, Part{crs, places, rows, columns}, count, count);
 }
 
 /// Copies some rows of a multivector, or adds to them. The columns are the second index.
@@ -144,7 +144,7 @@ struct RowsOfVectors {
 
 template <class Tag, class ExecutionSpace, class Work>
 void run_on_rows(const ExecutionSpace& exec, const char* what, const Work& work) {
-  Kokkos::parallel_for(label(what, "tpetra"),
+  Kokkos::parallel_for(label(what, "distributed"),
                        row_range<Tag>(exec, static_cast<std::int64_t>(work.rows.extent(0))), work);
 }
 

@@ -3,7 +3,7 @@
 // The kernels of TpetraOperator, which do not need Tpetra.
 #include <gtest/gtest.h>
 
-#include <filigree/tpetra/split_columns.hpp>
+#include <filigree/distributed/split_columns.hpp>
 
 #include "../support/host_matrix.hpp"
 

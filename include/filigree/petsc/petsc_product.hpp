@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The products of a PETSc matrix of type AIJ. PETSc stores the rows of a rank in two matrices, one with the columns whose
+// elements of x the rank owns, and one with the remote columns.
+#pragma once
+
+#include "filigree/core/require_cxx17.hpp"
+
+#include <petscmat.h>
+// It declares PetscObjectStateGet(), which PETSc documents.
+#include <petsc/private/petscimpl.h>
+
+#include <complex>
+
+#include "filigree/distributed/optimize_to.hpp"
+#include "filigree/distributed/split_columns.hpp"
+#include "filigree/petsc/petsc_errors.hpp"
+#if defined(PETSC_HAVE_KOKKOS_KERNELS)
+#include <petsc_kokkos.hpp>
+#endif
+
+namespace Filigree {
+
+/// Options of petsc_shell().
+struct PetscShellOptions {
+  /// The format of the owned columns: a name of a variant, as filigree_spmv prints it, such as "cds" or "sell". If it is
+  /// empty, optimize() picks a format on each rank.
+  std::string format;
+  /// The same for the remote columns.
+  std::string remote_format;
+  /// The options of optimize(). If a format is named, its limits and block size hold for that format.
+  OptimizeOptions optimize;
+};
+
+namespace Impl {
+
+template <class Scalar>
+struct KokkosScalar {
+  using type = Scalar;
+};
+template <class Real>
+struct KokkosScalar<std::complex<Real>> {
+  using type = Kokkos::complex<Real>;
+};
+
+/// All columns of a matrix are remote: see ColumnPlaces.
+struct AllRemote {
+  KOKKOS_FORCEINLINE_FUNCTION bool owned(PetscInt) const { return false; }
+  KOKKOS_FORCEINLINE_FUNCTION PetscInt place(PetscInt column) const { return column; }
+};
+
+/// The products of a PETSc matrix, for the callbacks of a MATSHELL. All functions are collective.
+class PetscProductBase {
+ public:
+  virtual ~PetscProductBase() = default;
+  /// Converts the matrix to its formats.
+  virtual PetscErrorCode build() = 0;
+  /// y = A x, with the values that A has now.
+  virtual PetscErrorCode multiply(Vec x, Vec y) = 0;
+  /// y = A^T x, with the values that A has now.
+  virtual PetscErrorCode multiply_transposed(Vec x, Vec y) = 0;
+  /// The formats of this rank.
+  virtual std::string picked() const = 0;
+  /// Why the owned columns of this rank have their format.
+  virtual std::string explain() const = 0;
+  /// The matrix.
+  virtual Mat matrix() const = 0;
+};
+
+/// The products in an execution space, which must be able to access the arrays of the matrix and of the vectors.
+template <class ExecutionSpace>
+class PetscProduct : public PetscProductBase {
+ public:
+  PetscProduct(Mat A, const PetscShellOptions& options) : m_A(A), m_options(options) {
+    m_options.optimize.share_crs = false;
+    static_cast<void>(PetscObjectReference(reinterpret_cast<PetscObject>(A)));
+  }
+  PetscProduct(const PetscProduct&) = delete;
+  PetscProduct& operator=(const PetscProduct&) = delete;
+  ~PetscProduct() override {
+    static_cast<void>(VecScatterDestroy(&m_scatter));
+    static_cast<void>(VecDestroy(&m_remote_vector));
+    static_cast<void>(MatDestroy(&m_A));
+  }
+
+  Mat matrix() const override { return m_A; }
+  std::string picked() const override {
+    std::string text = "owned columns " + m_parts.owned.selection().picked;
+    if (has_remote()) text += ", remote columns " + m_parts.remote.selection().picked;
+    return text;
+  }
+  std::string explain() const override { return m_parts.owned.explain(); }
+
+  PetscErrorCode build() override {
+    PetscFunctionBeginUser;
+    Parts parts;
+    PetscCall(take_state(parts));
+    PetscCall(with_crs([&](const crs_type& owned, const crs_type& remote) {
+      const ExecutionSpace exec = instance();
+      parts.owned = converted("owned", exec, owned, m_options.format);
+      parts.rows = boundary_rows(exec, remote, AllRemote());
+      const std::size_t count = parts.rows.extent(0);
+      if (count > 0)
+        parts.remote =
+            converted("remote", exec, remote_part(exec, remote, parts.rows), m_options.remote_format);
+      parts.products = rows_type(
+          Kokkos::view_alloc(Kokkos::WithoutInitializing, "Filigree::petsc_shell::products"), count, 1);
+      exec.fence();
+    }));
+    PetscCall(make_scatter());
+    m_parts = std::move(parts);
+    PetscFunctionReturn(petsc_success);
+  }
+
+  PetscErrorCode multiply(Vec x, Vec y) override {
+    PetscFunctionBeginUser;
+    PetscCall(update());
+    const ExecutionSpace exec = instance();
+    if (m_scatter != nullptr)
+      PetscCall(VecScatterBegin(m_scatter, x, m_remote_vector, INSERT_VALUES, SCATTER_FORWARD));
+    PetscCall(with_arrays(x, y, false, [&](const const_vector_type& from, const vector_type& to) {
+      spmv(exec, Mode::NoTranspose, scalar(1), m_parts.owned, from, scalar(0), to);
+    }));
+    if (m_scatter == nullptr) PetscFunctionReturn(petsc_success);
+    PetscCall(VecScatterEnd(m_scatter, x, m_remote_vector, INSERT_VALUES, SCATTER_FORWARD));
+    if (!has_remote()) PetscFunctionReturn(petsc_success);
+    PetscCall(
+        with_arrays(m_remote_vector, y, true, [&](const const_vector_type& from, const vector_type& to) {
+          spmv(exec, Mode::NoTranspose, scalar(1), m_parts.remote, from, scalar(0), column(m_parts.products));
+          add_to_rows(exec, m_parts.rows, m_parts.products, one_column<rows_type>(to));
+        }));
+    PetscFunctionReturn(petsc_success);
+  }
+
+  PetscErrorCode multiply_transposed(Vec x, Vec y) override {
+    PetscFunctionBeginUser;
+    PetscCall(update());
+    const ExecutionSpace exec = instance();
+    if (m_scatter != nullptr) {
+      PetscCall(
+          with_arrays(x, m_remote_vector, false, [&](const const_vector_type& from, const vector_type& to) {
+            if (has_remote()) {
+              gather_rows(exec, m_parts.rows, one_column<const_rows_type>(from), m_parts.products);
+              spmv(exec, Mode::Transpose, scalar(1), m_parts.remote, column(m_parts.products), scalar(0), to);
+            } else {
+              Kokkos::deep_copy(exec, to, scalar(0));
+            }
+          }));
+    }
+    PetscCall(with_arrays(x, y, false, [&](const const_vector_type& from, const vector_type& to) {
+      spmv(exec, Mode::Transpose, scalar(1), m_parts.owned, from, scalar(0), to);
+    }));
+    if (m_scatter == nullptr) PetscFunctionReturn(petsc_success);
+    PetscCall(VecScatterBegin(m_scatter, m_remote_vector, y, ADD_VALUES, SCATTER_REVERSE));
+    PetscCall(VecScatterEnd(m_scatter, m_remote_vector, y, ADD_VALUES, SCATTER_REVERSE));
+    PetscFunctionReturn(petsc_success);
+  }
+
+ private:
+  static constexpr const char* function = "Filigree::petsc_shell";
+  static constexpr bool on_host = Kokkos::SpaceAccessibility<ExecutionSpace, Kokkos::HostSpace>::accessible;
+  using scalar = typename KokkosScalar<PetscScalar>::type;
+  using device_type = Kokkos::Device<ExecutionSpace, typename ExecutionSpace::memory_space>;
+  using crs_type = KokkosSparse::CrsMatrix<scalar, PetscInt, device_type, void, PetscInt>;
+  using matrix_type = converted_t<AnyMatrix, crs_type>;
+  using unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+  using vector_type = Kokkos::View<scalar*, device_type, unmanaged>;
+  using const_vector_type = Kokkos::View<const scalar*, device_type, unmanaged>;
+  using rows_type = Kokkos::View<scalar**, Kokkos::LayoutLeft, device_type>;
+  using const_rows_type = Kokkos::View<const scalar**, Kokkos::LayoutLeft, device_type>;
+  using list_type = Kokkos::View<PetscInt*, device_type>;
+
+  /// What is made of the matrix.
+  struct Parts {
+    matrix_type owned, remote;
+    list_type rows;                            ///< that have remote columns
+    rows_type products;                        ///< of these rows with the remote columns
+    PetscObjectState values = 0, pattern = 0;  ///< of the matrix, when these were made
+  };
+
+  bool has_remote() const { return m_parts.rows.extent(0) > 0; }
+
+  /// The instance that PETSc uses, so that its kernels and those of this class follow one another.
+  static ExecutionSpace instance() {
+#if defined(PETSC_HAVE_KOKKOS_KERNELS)
+    if constexpr (std::is_same_v<ExecutionSpace, Kokkos::DefaultExecutionSpace>)
+      return PetscGetKokkosExecutionSpace();
+#endif
+    return ExecutionSpace();
+  }
+
+  static vector_type column(const rows_type& products) {
+    return vector_type(products.data(), products.extent(0));
+  }
+  template <class Rows, class Vector>
+  static Rows one_column(const Vector& vector) {
+    return Rows(vector.data(), vector.extent(0), 1);
+  }
+  static crs_type remote_part(const ExecutionSpace& exec, const crs_type& remote, const list_type& rows) {
+    return part_of_columns(exec, remote, AllRemote(), rows, Columns::remote, remote.numCols());
+  }
+  matrix_type converted(const char* columns, const ExecutionSpace& exec, const crs_type& crs,
+                        const std::string& format) const {
+    try {
+      return optimize_to(function, exec, crs, format, m_options.optimize);
+    } catch (const std::exception& error) {
+      fail<std::runtime_error>(columns, " columns: ", error.what());
+    }
+  }
+
+  /// Notes the state of the matrix, which must be assembled.
+  PetscErrorCode take_state(Parts& parts) const {
+    PetscFunctionBeginUser;
+    PetscBool is_assembled = PETSC_FALSE;
+    PetscCall(MatAssembled(m_A, &is_assembled));
+    PetscCheck(is_assembled, PetscObjectComm(reinterpret_cast<PetscObject>(m_A)), PETSC_ERR_ARG_WRONGSTATE,
+               "%s: the matrix is not assembled; call MatAssemblyBegin() and MatAssemblyEnd() first.",
+               function);
+    PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(m_A), &parts.values));
+    PetscCall(MatGetNonzeroState(m_A, &parts.pattern));
+    PetscFunctionReturn(petsc_success);
+  }
+
+  /// Takes over what has changed in the matrix since the last call.
+  PetscErrorCode update() {
+    PetscFunctionBeginUser;
+    Parts now;
+    PetscCall(take_state(now));
+    if (now.values == m_parts.values && now.pattern == m_parts.pattern) PetscFunctionReturn(petsc_success);
+    if (now.pattern != m_parts.pattern) {
+      PetscCall(build());
+      PetscFunctionReturn(petsc_success);
+    }
+    PetscCall(with_crs([&](const crs_type& owned, const crs_type& remote) {
+      const ExecutionSpace exec = instance();
+      // The copy is made first, because its allocation can fail.
+      crs_type part;
+      if (has_remote()) part = remote_part(exec, remote, m_parts.rows);
+      RefillOptions options;
+      options.check_pattern = false;
+      refill(exec, m_parts.owned, owned, options);
+      if (has_remote()) refill(exec, m_parts.remote, part, options);
+      exec.fence();
+    }));
+    m_parts.values = now.values;
+    PetscFunctionReturn(petsc_success);
+  }
+
+  /// The two matrices of this rank. `remote` and `columns`, the global numbers of its columns, are null if there is
+  /// one process.
+  PetscErrorCode get_parts(Mat* owned, Mat* remote, const PetscInt** columns) const {
+    PetscFunctionBeginUser;
+    PetscBool is_sequential = PETSC_FALSE;
+    PetscCall(PetscObjectBaseTypeCompare(reinterpret_cast<PetscObject>(m_A), MATSEQAIJ, &is_sequential));
+    *owned = m_A;
+    *remote = nullptr;
+    *columns = nullptr;
+    if (!is_sequential) PetscCall(MatMPIAIJGetSeqAIJ(m_A, owned, remote, columns));
+    PetscFunctionReturn(petsc_success);
+  }
+
+  /// The arrays of a sequential matrix.
+  struct Arrays {
+    PetscInt rows = 0, columns = 0;
+    const PetscInt* row_map = nullptr;
+    const PetscInt* entries = nullptr;
+    const PetscScalar* values = nullptr;
+  };
+  static PetscErrorCode get_arrays(Mat part, Arrays* arrays) {
+    PetscFunctionBeginUser;
+    PetscCall(MatGetLocalSize(part, &arrays->rows, &arrays->columns));
+    if constexpr (on_host) {
+      PetscInt rows = 0;
+      PetscBool has_arrays = PETSC_FALSE;
+      PetscCall(MatGetRowIJ(part, 0, PETSC_FALSE, PETSC_FALSE, &rows, &arrays->row_map, &arrays->entries,
+                            &has_arrays));
+      PetscCheck(has_arrays, PETSC_COMM_SELF, PETSC_ERR_SUP,
+                 "%s: the matrix does not give access to its rows.", function);
+      PetscCall(MatSeqAIJGetArrayRead(part, &arrays->values));
+    } else {
+      PetscScalar* values = nullptr;
+      PetscMemType place = PETSC_MEMTYPE_HOST;
+      PetscCall(MatSeqAIJGetCSRAndMemType(part, &arrays->row_map, &arrays->entries, &values, &place));
+      PetscCheck(PetscMemTypeDevice(place), PETSC_COMM_SELF, PETSC_ERR_SUP,
+                 "%s: the matrix is not in the memory of the device.", function);
+      arrays->values = values;
+    }
+    PetscFunctionReturn(petsc_success);
+  }
+  static PetscErrorCode restore_arrays(Mat part, Arrays* arrays) {
+    PetscFunctionBeginUser;
+    if constexpr (on_host) {
+      PetscInt rows = 0;
+      PetscBool has_arrays = PETSC_FALSE;
+      PetscCall(MatSeqAIJRestoreArrayRead(part, &arrays->values));
+      PetscCall(MatRestoreRowIJ(part, 0, PETSC_FALSE, PETSC_FALSE, &rows, &arrays->row_map, &arrays->entries,
+                                &has_arrays));
+    }
+    PetscFunctionReturn(petsc_success);
+  }
+  /// The arrays as a CRS matrix that does not own them. Nothing writes to it.
+  static crs_type crs_of(const Arrays& arrays) {
+    using graph_type = typename crs_type::staticcrsgraph_type;
+    using index_type = typename graph_type::entries_type::non_const_type;
+    using map_type = typename graph_type::row_map_type::non_const_type;
+    using values_type = typename crs_type::values_type::non_const_type;
+    const auto rows = static_cast<std::size_t>(arrays.rows);
+    map_type row_map;
+    std::size_t entries = 0;
+    if (rows == 0) {
+      row_map = map_type("Filigree::petsc_shell::row_map", 1);
+    } else {
+      row_map = map_type(const_cast<PetscInt*>(arrays.row_map), rows + 1);
+      PetscInt last = 0;
+      Kokkos::deep_copy(last, Kokkos::subview(row_map, rows));
+      entries = static_cast<std::size_t>(last);
+    }
+    const index_type columns(const_cast<PetscInt*>(arrays.entries), entries);
+    const values_type values(reinterpret_cast<scalar*>(const_cast<PetscScalar*>(arrays.values)), entries);
+    return crs_type("Filigree::petsc_shell", arrays.rows, arrays.columns, static_cast<PetscInt>(entries),
+                    values, row_map, columns);
+  }
+
+  /// Calls work(owned, remote) on all ranks.
+  template <class Work>
+  PetscErrorCode with_crs(const Work& work) const {
+    PetscFunctionBeginUser;
+    Mat owned = nullptr, remote = nullptr;
+    const PetscInt* columns = nullptr;
+    PetscCall(get_parts(&owned, &remote, &columns));
+    Arrays owned_arrays, remote_arrays;
+    PetscCall(get_arrays(owned, &owned_arrays));
+    if (remote != nullptr) PetscCall(get_arrays(remote, &remote_arrays));
+    PetscCall(run_on_all_ranks(PetscObjectComm(reinterpret_cast<PetscObject>(m_A)), function,
+                               [&]() { work(crs_of(owned_arrays), crs_of(remote_arrays)); }));
+    if (remote != nullptr) PetscCall(restore_arrays(remote, &remote_arrays));
+    PetscCall(restore_arrays(owned, &owned_arrays));
+    PetscFunctionReturn(petsc_success);
+  }
+
+  /// The exchange of the elements of x for the remote columns.
+  PetscErrorCode make_scatter() {
+    PetscFunctionBeginUser;
+    PetscCall(VecScatterDestroy(&m_scatter));
+    PetscCall(VecDestroy(&m_remote_vector));
+    Mat owned = nullptr, remote = nullptr;
+    const PetscInt* columns = nullptr;
+    PetscCall(get_parts(&owned, &remote, &columns));
+    if (remote == nullptr) PetscFunctionReturn(petsc_success);
+    PetscInt count = 0;
+    PetscCall(MatGetLocalSize(remote, nullptr, &count));
+    PetscCall(MatCreateVecs(remote, &m_remote_vector, nullptr));
+    Vec x = nullptr;
+    PetscCall(MatCreateVecs(m_A, &x, nullptr));
+    IS numbers = nullptr;
+    PetscCall(ISCreateGeneral(PetscObjectComm(reinterpret_cast<PetscObject>(m_A)), count, columns,
+                              PETSC_COPY_VALUES, &numbers));
+    PetscCall(VecScatterCreate(x, numbers, m_remote_vector, nullptr, &m_scatter));
+    PetscCall(ISDestroy(&numbers));
+    PetscCall(VecDestroy(&x));
+    PetscFunctionReturn(petsc_success);
+  }
+
+  /// Calls work(from, to) with the elements of x and y on this rank. What y has matters only if `adds` is true.
+  template <class Work>
+  static PetscErrorCode with_arrays(Vec x, Vec y, bool adds, const Work& work) {
+    PetscFunctionBeginUser;
+    PetscInt x_size = 0, y_size = 0;
+    PetscCall(VecGetLocalSize(x, &x_size));
+    PetscCall(VecGetLocalSize(y, &y_size));
+    const PetscScalar* from = nullptr;
+    PetscScalar* to = nullptr;
+    PetscMemType x_place = PETSC_MEMTYPE_HOST, y_place = PETSC_MEMTYPE_HOST;
+    if constexpr (on_host) {
+      PetscCall(VecGetArrayRead(x, &from));
+      PetscCall(adds ? VecGetArray(y, &to) : VecGetArrayWrite(y, &to));
+    } else {
+      PetscCall(VecGetArrayReadAndMemType(x, &from, &x_place));
+      PetscCall(adds ? VecGetArrayAndMemType(y, &to, &y_place)
+                     : VecGetArrayWriteAndMemType(y, &to, &y_place));
+      PetscCheck(PetscMemTypeDevice(x_place) && PetscMemTypeDevice(y_place), PETSC_COMM_SELF,
+                 PETSC_ERR_ARG_WRONG,
+                 "%s: a vector is not in the memory of the device; make it by MatCreateVecs().", function);
+    }
+    PetscCall(run_on_this_rank(function, [&]() {
+      work(const_vector_type(reinterpret_cast<const scalar*>(from), static_cast<std::size_t>(x_size)),
+           vector_type(reinterpret_cast<scalar*>(to), static_cast<std::size_t>(y_size)));
+    }));
+    if constexpr (on_host) {
+      PetscCall(adds ? VecRestoreArray(y, &to) : VecRestoreArrayWrite(y, &to));
+      PetscCall(VecRestoreArrayRead(x, &from));
+    } else {
+      PetscCall(adds ? VecRestoreArrayAndMemType(y, &to) : VecRestoreArrayWriteAndMemType(y, &to));
+      PetscCall(VecRestoreArrayReadAndMemType(x, &from));
+    }
+    PetscFunctionReturn(petsc_success);
+  }
+
+  Mat m_A = nullptr;
+  PetscShellOptions m_options;
+  Parts m_parts;
+  VecScatter m_scatter = nullptr;  ///< null if there is one process
+  Vec m_remote_vector = nullptr;   ///< the elements of x for the remote columns
+};
+
+}  // namespace Impl
+}  // namespace Filigree
