@@ -24,6 +24,13 @@ if(NOT filigree_petsc_FOUND)
                                        "pkg-config (Debian), or set the variables PETSC_DIR and PETSC_ARCH of the environment.")
   return()
 endif()
+include("${CMAKE_CURRENT_LIST_DIR}/FiligreeSameKokkos.cmake")
+filigree_same_kokkos(filigree_other_kokkos ${filigree_petsc_INCLUDE_DIRS})
+if(filigree_other_kokkos)
+  set(FILIGREE_MISSING_PETSC "Filigree::petsc needs a PETSc without Kokkos or with the Kokkos of Filigree, in ${filigree_kokkos}. The \
+PETSc in ${filigree_petsc_PREFIX} has another one, in ${filigree_other_kokkos}. Build one of both with the Kokkos of the other.")
+  return()
+endif()
 if(NOT TARGET Filigree::petsc)
   add_library(Filigree::petsc INTERFACE IMPORTED GLOBAL)
   # The headers are those of a system library, so that their warnings are not shown.

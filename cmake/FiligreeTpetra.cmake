@@ -10,20 +10,14 @@ if(NOT Tpetra_FOUND)
                                         "and libtrilinos-teuchos-dev (Debian), or set Tpetra_ROOT to the prefix of Trilinos.")
   return()
 endif()
-# A program cannot have two copies of Kokkos. A newer Tpetra finds the package of Kokkos that was found before, an older one
-# brings its own headers.
-get_target_property(filigree_kokkos_includes Kokkos::kokkos INTERFACE_INCLUDE_DIRECTORIES)
-find_path(filigree_kokkos NAMES KokkosCore_config.h PATHS ${filigree_kokkos_includes} NO_DEFAULT_PATH NO_CACHE)
-find_path(filigree_tpetra_kokkos NAMES KokkosCore_config.h PATHS ${Tpetra_INCLUDE_DIRS} NO_DEFAULT_PATH NO_CACHE)
-if(filigree_kokkos AND filigree_tpetra_kokkos)
-  file(SHA256 "${filigree_kokkos}/KokkosCore_config.h" filigree_kokkos_hash)
-  file(SHA256 "${filigree_tpetra_kokkos}/KokkosCore_config.h" filigree_tpetra_kokkos_hash)
-  if(NOT filigree_kokkos_hash STREQUAL filigree_tpetra_kokkos_hash)
-    set(FILIGREE_MISSING_TPETRA "Filigree::tpetra needs a Tpetra with the Kokkos of Filigree, in ${filigree_kokkos}. The Tpetra \
-in ${Tpetra_DIR} has another one, in ${filigree_tpetra_kokkos}. Set Kokkos_ROOT to the prefix of the latter when you build \
+# A newer Tpetra finds the package of Kokkos that was found before, an older one brings its own headers.
+include("${CMAKE_CURRENT_LIST_DIR}/FiligreeSameKokkos.cmake")
+filigree_same_kokkos(filigree_other_kokkos ${Tpetra_INCLUDE_DIRS})
+if(filigree_other_kokkos)
+  set(FILIGREE_MISSING_TPETRA "Filigree::tpetra needs a Tpetra with the Kokkos of Filigree, in ${filigree_kokkos}. The Tpetra \
+in ${Tpetra_DIR} has another one, in ${filigree_other_kokkos}. Set Kokkos_ROOT to the prefix of the latter when you build \
 Filigree, or Tpetra_ROOT to the prefix of another Trilinos.")
-    return()
-  endif()
+  return()
 endif()
 find_package(MPI QUIET COMPONENTS CXX)
 if(NOT MPI_CXX_FOUND)

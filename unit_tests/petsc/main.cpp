@@ -41,7 +41,10 @@ int main(int argc, char** argv) {
   if (PetscInitialize(&argc, &argv, nullptr, nullptr) != 0) return 1;
   int failed = 1;
   {
+    // A PETSc with Kokkos initializes Kokkos itself, and finalizes it after what it has in it.
+#if !defined(PETSC_HAVE_KOKKOS)
     const Kokkos::ScopeGuard scope(argc, argv);
+#endif
     failed = run_tests();
   }
   return PetscFinalize() != 0 ? 1 : failed;

@@ -12,7 +12,7 @@
 
 namespace Filigree::Impl {
 
-/// PETSc has a name for it from version 3.19 on.
+/// The code of success, which PETSc calls PETSC_SUCCESS from version 3.19 on.
 constexpr PetscErrorCode petsc_success = static_cast<PetscErrorCode>(0);
 
 /// The text of what `work` throws; empty if it throws nothing.

@@ -7,15 +7,16 @@
 #include "filigree/core/require_cxx17.hpp"
 
 #include <petscmat.h>
-// It declares PetscObjectStateGet(), which PETSc documents.
+// PetscObjectStateGet() has a page in PETSc's manual, but only this header declares it.
 #include <petsc/private/petscimpl.h>
-
-#include <complex>
 
 #include "filigree/distributed/optimize_to.hpp"
 #include "filigree/distributed/split_columns.hpp"
 #include "filigree/petsc/petsc_errors.hpp"
-#if defined(PETSC_HAVE_KOKKOS_KERNELS)
+// Matrices of type AIJKOKKOS are multiplied where they are if PETSc has this header, from version 3.19.1 on. Older ones are
+// multiplied on the host.
+#if defined(PETSC_HAVE_KOKKOS_KERNELS) && __has_include(<petsc_kokkos.hpp>)
+#define FILIGREE_PETSC_HAS_KOKKOS
 #include <petsc_kokkos.hpp>
 #endif
 
@@ -34,14 +35,14 @@ struct PetscShellOptions {
 
 namespace Impl {
 
-template <class Scalar>
-struct KokkosScalar {
-  using type = Scalar;
-};
-template <class Real>
-struct KokkosScalar<std::complex<Real>> {
-  using type = Kokkos::complex<Real>;
-};
+/// PETSc's numbers in kernels.
+#if defined(PETSC_USE_COMPLEX)
+using petsc_scalar = Kokkos::complex<PetscReal>;
+#else
+using petsc_scalar = PetscScalar;
+#endif
+static_assert(sizeof(petsc_scalar) == sizeof(PetscScalar) && alignof(petsc_scalar) <= PETSC_MEMALIGN,
+              "Filigree::petsc_shell: the arrays of PETSc must be arrays of the numbers of Kokkos.");
 
 /// All columns of a matrix are remote: see ColumnPlaces.
 struct AllRemote {
@@ -49,7 +50,8 @@ struct AllRemote {
   KOKKOS_FORCEINLINE_FUNCTION PetscInt place(PetscInt column) const { return column; }
 };
 
-/// The products of a PETSc matrix, for the callbacks of a MATSHELL. All functions are collective.
+/// The products of a PETSc matrix, for the callbacks of a MATSHELL. The functions that return an error code are
+/// collective.
 class PetscProductBase {
  public:
   virtual ~PetscProductBase() = default;
@@ -93,8 +95,12 @@ class PetscProduct : public PetscProductBase {
 
   PetscErrorCode build() override {
     PetscFunctionBeginUser;
+    int is_assembled = 0, all_are_assembled = 0;
+    PetscCall(get_assembled(&is_assembled));
+    PetscCallMPI(MPI_Allreduce(&is_assembled, &all_are_assembled, 1, MPI_INT, MPI_MIN, comm()));
+    PetscCheck(all_are_assembled, comm(), PETSC_ERR_ARG_WRONGSTATE, "%s: %s", function, not_assembled);
     Parts parts;
-    PetscCall(take_state(parts));
+    PetscCall(get_state(&parts.state));
     PetscCall(with_crs([&](const crs_type& owned, const crs_type& remote) {
       const ExecutionSpace exec = instance();
       parts.owned = converted("owned", exec, owned, m_options.format);
@@ -118,15 +124,19 @@ class PetscProduct : public PetscProductBase {
     const ExecutionSpace exec = instance();
     if (m_scatter != nullptr)
       PetscCall(VecScatterBegin(m_scatter, x, m_remote_vector, INSERT_VALUES, SCATTER_FORWARD));
-    PetscCall(with_arrays(x, y, false, [&](const const_vector_type& from, const vector_type& to) {
-      spmv(exec, Mode::NoTranspose, scalar(1), m_parts.owned, from, scalar(0), to);
-    }));
-    if (m_scatter == nullptr) PetscFunctionReturn(petsc_success);
-    PetscCall(VecScatterEnd(m_scatter, x, m_remote_vector, INSERT_VALUES, SCATTER_FORWARD));
+    const PetscErrorCode code =
+        with_arrays(x, y, false, [&](const const_vector_type& from, const vector_type& to) {
+          spmv(exec, Mode::NoTranspose, petsc_scalar(1), m_parts.owned, from, petsc_scalar(0), to);
+        });
+    // An exchange that has begun must end, also after an error.
+    if (m_scatter != nullptr)
+      PetscCall(VecScatterEnd(m_scatter, x, m_remote_vector, INSERT_VALUES, SCATTER_FORWARD));
+    PetscCall(code);
     if (!has_remote()) PetscFunctionReturn(petsc_success);
     PetscCall(
         with_arrays(m_remote_vector, y, true, [&](const const_vector_type& from, const vector_type& to) {
-          spmv(exec, Mode::NoTranspose, scalar(1), m_parts.remote, from, scalar(0), column(m_parts.products));
+          spmv(exec, Mode::NoTranspose, petsc_scalar(1), m_parts.remote, from, petsc_scalar(0),
+               column(m_parts.products));
           add_to_rows(exec, m_parts.rows, m_parts.products, one_column<rows_type>(to));
         }));
     PetscFunctionReturn(petsc_success);
@@ -141,14 +151,15 @@ class PetscProduct : public PetscProductBase {
           with_arrays(x, m_remote_vector, false, [&](const const_vector_type& from, const vector_type& to) {
             if (has_remote()) {
               gather_rows(exec, m_parts.rows, one_column<const_rows_type>(from), m_parts.products);
-              spmv(exec, Mode::Transpose, scalar(1), m_parts.remote, column(m_parts.products), scalar(0), to);
+              spmv(exec, Mode::Transpose, petsc_scalar(1), m_parts.remote, column(m_parts.products),
+                   petsc_scalar(0), to);
             } else {
-              Kokkos::deep_copy(exec, to, scalar(0));
+              Kokkos::deep_copy(exec, to, petsc_scalar(0));
             }
           }));
     }
     PetscCall(with_arrays(x, y, false, [&](const const_vector_type& from, const vector_type& to) {
-      spmv(exec, Mode::Transpose, scalar(1), m_parts.owned, from, scalar(0), to);
+      spmv(exec, Mode::Transpose, petsc_scalar(1), m_parts.owned, from, petsc_scalar(0), to);
     }));
     if (m_scatter == nullptr) PetscFunctionReturn(petsc_success);
     PetscCall(VecScatterBegin(m_scatter, m_remote_vector, y, ADD_VALUES, SCATTER_REVERSE));
@@ -158,31 +169,44 @@ class PetscProduct : public PetscProductBase {
 
  private:
   static constexpr const char* function = "Filigree::petsc_shell";
+  static constexpr const char* not_assembled =
+      "the matrix is not assembled; call MatAssemblyBegin() and MatAssemblyEnd() first.";
   static constexpr bool on_host = Kokkos::SpaceAccessibility<ExecutionSpace, Kokkos::HostSpace>::accessible;
-  using scalar = typename KokkosScalar<PetscScalar>::type;
   using device_type = Kokkos::Device<ExecutionSpace, typename ExecutionSpace::memory_space>;
-  using crs_type = KokkosSparse::CrsMatrix<scalar, PetscInt, device_type, void, PetscInt>;
+  using crs_type = KokkosSparse::CrsMatrix<petsc_scalar, PetscInt, device_type, void, PetscInt>;
   using matrix_type = converted_t<AnyMatrix, crs_type>;
   using unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-  using vector_type = Kokkos::View<scalar*, device_type, unmanaged>;
-  using const_vector_type = Kokkos::View<const scalar*, device_type, unmanaged>;
-  using rows_type = Kokkos::View<scalar**, Kokkos::LayoutLeft, device_type>;
-  using const_rows_type = Kokkos::View<const scalar**, Kokkos::LayoutLeft, device_type>;
+  using vector_type = Kokkos::View<petsc_scalar*, device_type, unmanaged>;
+  using const_vector_type = Kokkos::View<const petsc_scalar*, device_type, unmanaged>;
+  using rows_type = Kokkos::View<petsc_scalar**, Kokkos::LayoutLeft, device_type>;
+  using const_rows_type = Kokkos::View<const petsc_scalar**, Kokkos::LayoutLeft, device_type>;
   using list_type = Kokkos::View<PetscInt*, device_type>;
 
+  /// What the parts depend on. PETSc can replace the two matrices of a rank by others, so the nonzero state of the whole
+  /// matrix does not tell whether the pattern is the same.
+  struct State {
+    PetscObjectState values = 0;                             ///< of the whole matrix, the same on all ranks
+    PetscObjectId owned = 0, remote = 0;                     ///< numbers of the two matrices of this rank
+    PetscObjectState owned_pattern = 0, remote_pattern = 0;  ///< their nonzero states
+    bool has_same_pattern(const State& other) const {
+      return owned == other.owned && remote == other.remote && owned_pattern == other.owned_pattern &&
+             remote_pattern == other.remote_pattern;
+    }
+  };
   /// What is made of the matrix.
   struct Parts {
     matrix_type owned, remote;
-    list_type rows;                            ///< that have remote columns
-    rows_type products;                        ///< of these rows with the remote columns
-    PetscObjectState values = 0, pattern = 0;  ///< of the matrix, when these were made
+    list_type rows;      ///< that have remote columns
+    rows_type products;  ///< of these rows with the remote columns
+    State state;         ///< of the matrix, when these were made
   };
 
+  MPI_Comm comm() const { return PetscObjectComm(reinterpret_cast<PetscObject>(m_A)); }
   bool has_remote() const { return m_parts.rows.extent(0) > 0; }
 
   /// The instance that PETSc uses, so that its kernels and those of this class follow one another.
   static ExecutionSpace instance() {
-#if defined(PETSC_HAVE_KOKKOS_KERNELS)
+#if defined(FILIGREE_PETSC_HAS_KOKKOS)
     if constexpr (std::is_same_v<ExecutionSpace, Kokkos::DefaultExecutionSpace>)
       return PetscGetKokkosExecutionSpace();
 #endif
@@ -208,26 +232,51 @@ class PetscProduct : public PetscProductBase {
     }
   }
 
-  /// Notes the state of the matrix, which must be assembled.
-  PetscErrorCode take_state(Parts& parts) const {
+  PetscErrorCode get_assembled(int* is_assembled) const {
     PetscFunctionBeginUser;
-    PetscBool is_assembled = PETSC_FALSE;
-    PetscCall(MatAssembled(m_A, &is_assembled));
-    PetscCheck(is_assembled, PetscObjectComm(reinterpret_cast<PetscObject>(m_A)), PETSC_ERR_ARG_WRONGSTATE,
-               "%s: the matrix is not assembled; call MatAssemblyBegin() and MatAssemblyEnd() first.",
-               function);
-    PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(m_A), &parts.values));
-    PetscCall(MatGetNonzeroState(m_A, &parts.pattern));
+    PetscBool result = PETSC_FALSE;
+    PetscCall(MatAssembled(m_A, &result));
+    *is_assembled = result == PETSC_TRUE ? 1 : 0;
+    PetscFunctionReturn(petsc_success);
+  }
+  PetscErrorCode get_state(State* state) const {
+    PetscFunctionBeginUser;
+    Mat owned = nullptr, remote = nullptr;
+    const PetscInt* columns = nullptr;
+    PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(m_A), &state->values));
+    PetscCall(get_parts(&owned, &remote, &columns));
+    PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(owned), &state->owned));
+    PetscCall(MatGetNonzeroState(owned, &state->owned_pattern));
+    if (remote != nullptr) {
+      PetscCall(PetscObjectGetId(reinterpret_cast<PetscObject>(remote), &state->remote));
+      PetscCall(MatGetNonzeroState(remote, &state->remote_pattern));
+    }
     PetscFunctionReturn(petsc_success);
   }
 
-  /// Takes over what has changed in the matrix since the last call.
+  /// Whether a matrix can take any new values. One that stores half of the entries, or equal blocks once, cannot.
+  static bool takes_any_values(const matrix_type& A) {
+    const FormatPrediction& pick = A.selection().pick();
+    return !pick.is_symmetric && !pick.has_dictionary;
+  }
+
+  /// Takes over what has changed in the matrix since the last call. The state of the values is the same on all ranks, so
+  /// all of them communicate, or none.
   PetscErrorCode update() {
     PetscFunctionBeginUser;
-    Parts now;
-    PetscCall(take_state(now));
-    if (now.values == m_parts.values && now.pattern == m_parts.pattern) PetscFunctionReturn(petsc_success);
-    if (now.pattern != m_parts.pattern) {
+    int is_assembled = 0;
+    PetscCall(get_assembled(&is_assembled));
+    PetscCheck(is_assembled, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "%s: %s", function, not_assembled);
+    State now;
+    PetscCall(PetscObjectStateGet(reinterpret_cast<PetscObject>(m_A), &now.values));
+    if (now.values == m_parts.state.values) PetscFunctionReturn(petsc_success);
+    PetscCall(get_state(&now));
+    const bool can_refill = now.has_same_pattern(m_parts.state) && takes_any_values(m_parts.owned) &&
+                            (!has_remote() || takes_any_values(m_parts.remote));
+    const int own = can_refill ? 1 : 0;
+    int all_can_refill = 0;
+    PetscCallMPI(MPI_Allreduce(&own, &all_can_refill, 1, MPI_INT, MPI_MIN, comm()));
+    if (all_can_refill == 0) {
       PetscCall(build());
       PetscFunctionReturn(petsc_success);
     }
@@ -242,7 +291,7 @@ class PetscProduct : public PetscProductBase {
       if (has_remote()) refill(exec, m_parts.remote, part, options);
       exec.fence();
     }));
-    m_parts.values = now.values;
+    m_parts.state = now;
     PetscFunctionReturn(petsc_success);
   }
 
@@ -316,7 +365,8 @@ class PetscProduct : public PetscProductBase {
       entries = static_cast<std::size_t>(last);
     }
     const index_type columns(const_cast<PetscInt*>(arrays.entries), entries);
-    const values_type values(reinterpret_cast<scalar*>(const_cast<PetscScalar*>(arrays.values)), entries);
+    const values_type values(reinterpret_cast<petsc_scalar*>(const_cast<PetscScalar*>(arrays.values)),
+                             entries);
     return crs_type("Filigree::petsc_shell", arrays.rows, arrays.columns, static_cast<PetscInt>(entries),
                     values, row_map, columns);
   }
@@ -331,10 +381,11 @@ class PetscProduct : public PetscProductBase {
     Arrays owned_arrays, remote_arrays;
     PetscCall(get_arrays(owned, &owned_arrays));
     if (remote != nullptr) PetscCall(get_arrays(remote, &remote_arrays));
-    PetscCall(run_on_all_ranks(PetscObjectComm(reinterpret_cast<PetscObject>(m_A)), function,
-                               [&]() { work(crs_of(owned_arrays), crs_of(remote_arrays)); }));
+    const PetscErrorCode code =
+        run_on_all_ranks(comm(), function, [&]() { work(crs_of(owned_arrays), crs_of(remote_arrays)); });
     if (remote != nullptr) PetscCall(restore_arrays(remote, &remote_arrays));
     PetscCall(restore_arrays(owned, &owned_arrays));
+    PetscCall(code);
     PetscFunctionReturn(petsc_success);
   }
 
@@ -353,8 +404,7 @@ class PetscProduct : public PetscProductBase {
     Vec x = nullptr;
     PetscCall(MatCreateVecs(m_A, &x, nullptr));
     IS numbers = nullptr;
-    PetscCall(ISCreateGeneral(PetscObjectComm(reinterpret_cast<PetscObject>(m_A)), count, columns,
-                              PETSC_COPY_VALUES, &numbers));
+    PetscCall(ISCreateGeneral(comm(), count, columns, PETSC_COPY_VALUES, &numbers));
     PetscCall(VecScatterCreate(x, numbers, m_remote_vector, nullptr, &m_scatter));
     PetscCall(ISDestroy(&numbers));
     PetscCall(VecDestroy(&x));
@@ -382,10 +432,10 @@ class PetscProduct : public PetscProductBase {
                  PETSC_ERR_ARG_WRONG,
                  "%s: a vector is not in the memory of the device; make it by MatCreateVecs().", function);
     }
-    PetscCall(run_on_this_rank(function, [&]() {
-      work(const_vector_type(reinterpret_cast<const scalar*>(from), static_cast<std::size_t>(x_size)),
-           vector_type(reinterpret_cast<scalar*>(to), static_cast<std::size_t>(y_size)));
-    }));
+    const PetscErrorCode code = run_on_this_rank(function, [&]() {
+      work(const_vector_type(reinterpret_cast<const petsc_scalar*>(from), static_cast<std::size_t>(x_size)),
+           vector_type(reinterpret_cast<petsc_scalar*>(to), static_cast<std::size_t>(y_size)));
+    });
     if constexpr (on_host) {
       PetscCall(adds ? VecRestoreArray(y, &to) : VecRestoreArrayWrite(y, &to));
       PetscCall(VecRestoreArrayRead(x, &from));
@@ -393,6 +443,7 @@ class PetscProduct : public PetscProductBase {
       PetscCall(adds ? VecRestoreArrayAndMemType(y, &to) : VecRestoreArrayWriteAndMemType(y, &to));
       PetscCall(VecRestoreArrayReadAndMemType(x, &from));
     }
+    PetscCall(code);
     PetscFunctionReturn(petsc_success);
   }
 

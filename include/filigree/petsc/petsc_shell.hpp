@@ -47,35 +47,58 @@ inline PetscErrorCode view_shell(Mat shell, PetscViewer viewer) {
   if (!is_text) PetscFunctionReturn(petsc_success);
   int rank = 0;
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm(reinterpret_cast<PetscObject>(shell)), &rank));
+  std::string text;
+  PetscCall(run_on_this_rank("Filigree::petsc_shell", [&]() {
+    text = "  Filigree on rank " + std::to_string(rank) + ": " + product->picked() + "\n";
+    if (rank == 0) text += product->explain() + "\n";
+  }));
   PetscCall(PetscViewerASCIIPushSynchronized(viewer));
-  PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "  Filigree on rank %d: %s\n", rank,
-                                               product->picked().c_str()));
-  if (rank == 0) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "%s\n", product->explain().c_str()));
+  PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "%s", text.c_str()));
   PetscCall(PetscViewerFlush(viewer));
   PetscCall(PetscViewerASCIIPopSynchronized(viewer));
   PetscFunctionReturn(petsc_success);
 }
-inline PetscErrorCode destroy_shell(Mat shell) {
+/// PETSc counts how many shells share the product, because MatDuplicate() of a shell makes another one.
+#if PETSC_VERSION_GE(3, 23, 0)
+inline PetscErrorCode destroy_product(void** product) {
   PetscFunctionBeginUser;
-  PetscProductBase* product = nullptr;
-  PetscCall(product_of(shell, &product));
-  delete product;
+  delete static_cast<PetscProductBase*>(*product);
   PetscFunctionReturn(petsc_success);
 }
+#else
+inline PetscErrorCode destroy_product(void* product) {
+  PetscFunctionBeginUser;
+  delete static_cast<PetscProductBase*>(product);
+  PetscFunctionReturn(petsc_success);
+}
+#endif
 
 inline PetscErrorCode make_product(Mat A, const PetscShellOptions& options,
                                    std::unique_ptr<PetscProductBase>& product) {
   PetscFunctionBeginUser;
-#if defined(PETSC_HAVE_KOKKOS_KERNELS)
   PetscBool is_kokkos = PETSC_FALSE;
+#if defined(FILIGREE_PETSC_HAS_KOKKOS)
   PetscCall(PetscObjectTypeCompareAny(reinterpret_cast<PetscObject>(A), &is_kokkos, MATSEQAIJKOKKOS,
                                       MATMPIAIJKOKKOS, ""));
-  if (is_kokkos) {
-    product = std::make_unique<PetscProduct<Kokkos::DefaultExecutionSpace>>(A, options);
-    PetscFunctionReturn(petsc_success);
-  }
 #endif
-  product = std::make_unique<PetscProduct<Kokkos::DefaultHostExecutionSpace>>(A, options);
+  const MPI_Comm comm = PetscObjectComm(reinterpret_cast<PetscObject>(A));
+  PetscCall(run_on_all_ranks(comm, "Filigree::petsc_shell", [&]() {
+    if (is_kokkos)
+      product = std::make_unique<PetscProduct<Kokkos::DefaultExecutionSpace>>(A, options);
+    else
+      product = std::make_unique<PetscProduct<Kokkos::DefaultHostExecutionSpace>>(A, options);
+  }));
+  PetscFunctionReturn(petsc_success);
+}
+
+/// The shell removes the same null spaces as A.
+inline PetscErrorCode copy_null_spaces(Mat A, Mat shell) {
+  PetscFunctionBeginUser;
+  MatNullSpace null_space = nullptr;
+  PetscCall(MatGetNullSpace(A, &null_space));
+  PetscCall(MatSetNullSpace(shell, null_space));
+  PetscCall(MatGetTransposeNullSpace(A, &null_space));
+  PetscCall(MatSetTransposeNullSpace(shell, null_space));
   PetscFunctionReturn(petsc_success);
 }
 
@@ -93,9 +116,9 @@ inline PetscErrorCode make_product(Mat A, const PetscShellOptions& options,
 ///
 /// The shell has MatMult(), MatMultTranspose(), MatGetDiagonal() and MatView(), which says which formats were picked and
 /// why, and what PETSc makes of these: MatMultAdd(), MatMultTransposeAdd(), MatScale(), MatShift(), MatDiagonalScale()
-/// and MatCreateVecs(). It keeps a reference to A. Before each product it compares the state of A: new values are taken
-/// over by a refill, and a new pattern by another conversion. So A must be assembled then, and its values must be
-/// changed by functions of PETSc that all ranks call.
+/// and MatCreateVecs(). It has the null spaces that A has now, and keeps a reference to A. Before each product it
+/// compares the state of A: new values are taken over by a refill, and a new pattern by another conversion. So A must be
+/// assembled then, and must be changed by functions of PETSc that all ranks call.
 ///
 /// For the types AIJKOKKOS the products run in Kokkos' default execution space, for all other types of AIJ on the host.
 ///
@@ -103,8 +126,9 @@ inline PetscErrorCode make_product(Mat A, const PetscShellOptions& options,
 /// the formats. Collective, as are all functions of the shell.
 ///
 /// Errors are error codes of PETSc on all ranks: PETSC_ERR_ARG_NULL if A or shell is null, PETSC_ERR_SUP if A has another
-/// type, PETSC_ERR_ORDER if Kokkos is not initialized, PETSC_ERR_ARG_WRONGSTATE if A is not assembled, and PETSC_ERR_LIB
-/// with the text of the exception if a rank cannot convert its part (see docs/petsc.md). *shell is null then.
+/// type, PETSC_ERR_ORDER if Kokkos is not initialized, PETSC_ERR_ARG_WRONGSTATE if A is not assembled on a rank, and
+/// PETSC_ERR_LIB with the text of the exception if a rank cannot convert its part (see docs/petsc.md). *shell is null
+/// then. PETSc's usual error handler ends the program; PetscReturnErrorHandler lets it go on.
 inline PetscErrorCode petsc_shell(Mat A, const PetscShellOptions& options, Mat* shell) {
   PetscFunctionBeginUser;
   PetscCheck(
@@ -143,7 +167,7 @@ inline PetscErrorCode petsc_shell(Mat A, const PetscShellOptions& options, Mat* 
   const auto set = [&](MatOperation operation, auto callback) {
     return MatShellSetOperation(made, operation, reinterpret_cast<Callback>(callback));
   };
-  PetscCall(set(MATOP_DESTROY, Impl::destroy_shell));
+  PetscCall(MatShellSetContextDestroy(made, Impl::destroy_product));
   static_cast<void>(product.release());  // the shell destroys it
   PetscCall(set(MATOP_MULT, Impl::multiply_shell));
   PetscCall(set(MATOP_MULT_TRANSPOSE, Impl::multiply_transposed_shell));
@@ -151,6 +175,7 @@ inline PetscErrorCode petsc_shell(Mat A, const PetscShellOptions& options, Mat* 
   PetscCall(set(MATOP_VIEW, Impl::view_shell));
   PetscCall(MatSetBlockSizes(made, row_block, column_block));
   PetscCall(MatShellSetVecType(made, vector_type));
+  PetscCall(Impl::copy_null_spaces(A, made));
   *shell = made;
   PetscFunctionReturn(Impl::petsc_success);
 }
