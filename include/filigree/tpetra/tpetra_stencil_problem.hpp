@@ -143,7 +143,8 @@ class TpetraStencilProblem {
       part.listed_cells = m_boundary.cells;
       const auto crs = Impl::assemble_crs<local_crs_type>(
           exec, work(exec, part), static_cast<std::int64_t>(m_boundary.rows.extent(0)), columns() - rows());
-      remote = Impl::optimize_to(exec, crs, options.remote_format, options.optimize);
+      remote = Impl::optimize_to("Filigree::TpetraStencilProblem::make_operator", exec, crs,
+                                 options.remote_format, options.optimize);
       exec.fence();
     });
     return Teuchos::rcp(new operator_type(m_map, m_remote_importer, owned, m_boundary.rows, remote));
