@@ -113,8 +113,8 @@ Causes causes_of_solvers() {
     };
   };
   return {
-      {"grid-cells", gauss_seidel(4, 1, 5, 1, 1)},
-      {"grid-cells", lines(1, 3, 0, 1, 100)},
+      {"smoother-cells", gauss_seidel(4, 1, 5, 1, 1)},
+      {"smoother-cells", lines(1, 3, 0, 1, 100)},
       {"grid-colors", gauss_seidel(70, 70, 70, 1, 1)},
       {"gauss-seidel-options", gauss_seidel(4, 1, 4, 2, 1)},
       {"gauss-seidel-options", gauss_seidel(4, 1, 4, 1, 0)},

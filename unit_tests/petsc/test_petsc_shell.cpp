@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The shell against PETSc's own products. The tests run with 1 to 4 ranks.
+// The shell against PETSc's own products. The tests run with 1 to 4 ranks. With the option -mat_type aijkokkos the
+// matrices and vectors are in Kokkos' default execution space.
 #include <gtest/gtest.h>
 #include <petscksp.h>
 
@@ -78,6 +79,7 @@ Mat make_matrix(const Shape& shape, const Rows& rows) {
   EXPECT_PETSC(MatCreate(PETSC_COMM_WORLD, &A));
   EXPECT_PETSC(MatSetSizes(A, shape.own_rows, shape.own_columns, shape.rows, shape.columns));
   EXPECT_PETSC(MatSetType(A, MATAIJ));
+  EXPECT_PETSC(MatSetFromOptions(A));
   EXPECT_PETSC(MatSeqAIJSetPreallocation(A, 40, nullptr));
   EXPECT_PETSC(MatMPIAIJSetPreallocation(A, 40, nullptr, 40, nullptr));
   EXPECT_PETSC(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
@@ -387,6 +389,7 @@ TEST(PetscShell, NoticesANewPatternOfAsManyEntries) {
   EXPECT_PETSC(MatCreate(PETSC_COMM_WORLD, &A));
   EXPECT_PETSC(MatSetSizes(A, PETSC_DECIDE, PETSC_DECIDE, rows, rows));
   EXPECT_PETSC(MatSetType(A, MATAIJ));
+  EXPECT_PETSC(MatSetFromOptions(A));
   set_pattern(A, rows, 1);
   Mat shell = make_shell(A);
   for (const PetscInt distance : {1, 7, 40, 1, 20, 3}) {

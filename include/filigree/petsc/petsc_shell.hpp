@@ -58,11 +58,17 @@ inline PetscErrorCode view_shell(Mat shell, PetscViewer viewer) {
   PetscCall(PetscViewerASCIIPopSynchronized(viewer));
   PetscFunctionReturn(petsc_success);
 }
-/// PETSc counts how many shells share the product, because MatDuplicate() of a shell makes another one.
+/// PETSc counts how many shells share the product, because MatDuplicate() of a shell makes another one. From version 3.23
+/// on it gives the address of the pointer, whose type is void** or void*.
 #if PETSC_VERSION_GE(3, 23, 0)
 inline PetscErrorCode destroy_product(void** product) {
   PetscFunctionBeginUser;
   delete static_cast<PetscProductBase*>(*product);
+  PetscFunctionReturn(petsc_success);
+}
+inline PetscErrorCode destroy_product(void* product) {
+  PetscFunctionBeginUser;
+  PetscCall(destroy_product(static_cast<void**>(product)));
   PetscFunctionReturn(petsc_success);
 }
 #else
