@@ -141,7 +141,8 @@ class Problem {
     const auto solution = [&](Mat products, int which) {
       return [this, &iterations, products, which]() { iterations[which] = solve(products); };
     };
-    const auto by_petsc = solution(m_matrix, 0), by_filigree = solution(m_shell, 1);
+    const auto by_petsc = solution(m_matrix, 0);
+    const auto by_filigree = solution(m_shell, 1);
     by_petsc();
     by_filigree();
     if (iterations[0] != iterations[1])
