@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// filigree_petsc: products and conjugate gradients of PETSc over several MPI ranks, with PETSc's AIJ matrix and with
-// petsc_shell().
+// filigree_petsc: products and conjugate gradients of PETSc over several MPI ranks, with PETSc's AIJ matrices and
+// with petsc_shell().
 //
 //     mpirun -np 2 filigree_petsc --out=ranks_2.json
 #include <petscksp.h>
@@ -12,7 +12,7 @@
 
 #include "measure/recommendation.hpp"
 #include "measure/session.hpp"
-#include "support/grid_list.hpp"
+#include "support/symmetric_grid.hpp"
 
 namespace FiligreePerf {
 namespace {
@@ -21,7 +21,7 @@ struct Options : SessionOptions {
   std::string strong = "128x128x128";
   std::string weak = "100x100x100";
   int dof = 4;
-  std::string type = "aij";
+  std::vector<std::string> types = {"aij"};
   std::string format;
 };
 
@@ -54,31 +54,29 @@ std::string text_of(const Cells& cells) {
   return std::to_string(cells[0]) + "x" + std::to_string(cells[1]) + "x" + std::to_string(cells[2]);
 }
 
-/// The 7-point matrix of a grid, symmetric and positive definite: full blocks of dof x dof on the diagonal, diagonal
-/// blocks beside it. Each rank has the same number of planes along z, or one more.
+/// The matrix of SymmetricCoupling with the 7-point stencil. Each rank has the same number of planes along z, or one more.
 Mat make_matrix(const std::string& type, const Cells& cells, int dof) {
   int rank = 0, ranks = 1;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   const std::int64_t plane = cells[0] * cells[1];
   const std::int64_t first = cells[2] * rank / ranks * plane, end = cells[2] * (rank + 1) / ranks * plane;
+  const SymmetricCoupling coefficients{7, dof};
   std::vector<PetscInt> row_map = {0}, columns;
   std::vector<PetscScalar> values;
   for (std::int64_t cell = first; cell < end; ++cell) {
     const std::int64_t x = cell % cells[0], y = cell / cells[0] % cells[1], z = cell / plane;
-    for (int unknown = 0; unknown < dof; ++unknown) {
-      const auto add = [&](bool exists, std::int64_t other) {
-        if (!exists) return;
-        columns.push_back(static_cast<PetscInt>(other * dof + unknown));
-        values.push_back(-1);
+    for (int i = 0; i < dof; ++i) {
+      const auto add = [&](bool exists, std::int64_t neighbour) {
+        for (int j = 0; exists && j < dof; ++j) {
+          columns.push_back(static_cast<PetscInt>(neighbour * dof + j));
+          values.push_back(coefficients(cell, neighbour, i, j));
+        }
       };
       add(z > 0, cell - plane);
       add(y > 0, cell - cells[0]);
       add(x > 0, cell - 1);
-      for (int other = 0; other < dof; ++other) {
-        columns.push_back(static_cast<PetscInt>(cell * dof + other));
-        values.push_back(other == unknown ? 6.5 : -0.1);
-      }
+      add(true, cell);
       add(x + 1 < cells[0], cell + 1);
       add(y + 1 < cells[1], cell + cells[0]);
       add(z + 1 < cells[2], cell + plane);
@@ -96,87 +94,122 @@ Mat make_matrix(const std::string& type, const Cells& cells, int dof) {
   return A;
 }
 
-/// Measures the products and the solution with a matrix of PETSc and its shell, in turns.
+/// A matrix of PETSc, or a shell, with vectors and a solver.
+struct Variant {
+  std::string name;
+  Mat matrix = nullptr;
+  Vec x = nullptr, y = nullptr, right_hand_side = nullptr;
+  KSP ksp = nullptr;
+  std::vector<double> seconds;
+  int iterations = 0;
+};
+
+/// Measures the products and the solution with matrices of PETSc and the shell, in turns.
 class Problem {
  public:
   Problem(Session& session, const Options& options, std::string name, const Cells& cells)
       : m_session(session), m_options(options), m_name(std::move(name)) {
-    m_matrix = make_matrix(options.type, cells, options.dof);
+    for (const std::string& type : options.types)
+      m_variants.push_back({type, make_matrix(type, cells, options.dof)});
     Filigree::PetscShellOptions shell_options;
     shell_options.format = options.format;
-    check(Filigree::petsc_shell(m_matrix, shell_options, &m_shell));
-    check(MatCreateVecs(m_matrix, &m_x, &m_y));
-    check(VecDuplicate(m_y, &m_expected));
-    PetscRandom random = nullptr;
-    check(PetscRandomCreate(PETSC_COMM_WORLD, &random));
-    check(VecSetRandom(m_x, random));
-    check(PetscRandomDestroy(&random));
+    Mat shell = nullptr;
+    check(Filigree::petsc_shell(of_petsc().matrix, shell_options, &shell));
+    m_variants.push_back({"shell", shell});
+    for (Variant& variant : m_variants) {
+      check(MatCreateVecs(variant.matrix, &variant.x, &variant.y));
+      check(VecDuplicate(variant.y, &variant.right_hand_side));
+      check(VecSet(variant.right_hand_side, 1));
+      fill(variant.x);
+      make_solver(variant, &variant == &m_variants.back() ? of_petsc().matrix : variant.matrix);
+    }
   }
   ~Problem() {
-    for (Vec* vector : {&m_x, &m_y, &m_expected})
-      static_cast<void>(VecDestroy(vector));
-    static_cast<void>(MatDestroy(&m_shell));
-    static_cast<void>(MatDestroy(&m_matrix));
+    for (Variant& variant : m_variants) {
+      static_cast<void>(KSPDestroy(&variant.ksp));
+      for (Vec* vector : {&variant.x, &variant.y, &variant.right_hand_side})
+        static_cast<void>(VecDestroy(vector));
+    }
+    // The shell refers to the first matrix.
+    for (auto variant = m_variants.rbegin(); variant != m_variants.rend(); ++variant)
+      static_cast<void>(MatDestroy(&variant->matrix));
   }
   Problem(const Problem&) = delete;
   Problem& operator=(const Problem&) = delete;
 
   void measure_product() {
-    check(MatMult(m_matrix, m_x, m_expected));
-    check(MatMult(m_shell, m_x, m_y));
-    PetscReal error = 0, size = 0;
-    check(VecNorm(m_expected, NORM_INFINITY, &size));
-    check(VecAXPY(m_y, -1, m_expected));
-    check(VecNorm(m_y, NORM_INFINITY, &error));
+    for (Variant& variant : m_variants)
+      check(MatMult(variant.matrix, variant.x, variant.y));
+    const PetscReal size = largest_element(of_petsc().y);
+    check(VecAXPY(shell().y, -1, of_petsc().y));
+    const PetscReal error = largest_element(shell().y);
     if (!(error <= 500 * PETSC_MACHINE_EPSILON * size))
       Filigree::Impl::fail<std::runtime_error>(m_name, ": an element of the product differs by ", error,
                                                " from PETSc's; the largest one is ", size, ".");
-    const auto product = [&](Mat A) { return [this, A]() { check(MatMult(A, m_x, m_y)); }; };
-    add("product", m_session.quick() ? 3 : 50, product(m_matrix), product(m_shell),
-        {{"exchange_ms", 1e3 * exchange_seconds()}});
+    measure(m_session.quick() ? 3 : 50, products_per_sample, [](Variant& variant) {
+      for (int i = 0; i < products_per_sample; ++i)
+        check(MatMult(variant.matrix, variant.x, variant.y));
+    });
+    add("product", {{"exchange_ms", 1e3 * exchange_seconds()}});
   }
 
   void measure_solution() {
-    int iterations[2] = {};
-    const auto solution = [&](Mat products, int which) {
-      return [this, &iterations, products, which]() { iterations[which] = solve(products); };
-    };
-    const auto by_petsc = solution(m_matrix, 0);
-    const auto by_filigree = solution(m_shell, 1);
-    by_petsc();
-    by_filigree();
-    if (iterations[0] != iterations[1])
-      Filigree::Impl::fail<std::runtime_error>(m_name, ": ", iterations[1], " iterations, but ",
-                                               iterations[0], " with PETSc's matrix.");
-    add("cg", m_session.quick() ? 1 : 5, by_petsc, by_filigree, {{"iterations", iterations[0]}});
+    measure(m_session.quick() ? 1 : 5, 1, [this](Variant& variant) { solve(variant); });
+    for (const Variant& variant : m_variants)
+      if (variant.iterations != shell().iterations)
+        Filigree::Impl::fail<std::runtime_error>(m_name, ": ", shell().iterations, " iterations, but ",
+                                                 variant.iterations, " with PETSc's ", variant.name, ".");
+    add("cg", {{"solver_iterations", shell().iterations}});
   }
 
  private:
-  /// Iterations of conjugate gradients with Jacobi to a residual of 1e-8.
-  int solve(Mat products) {
-    KSP ksp = nullptr;
-    PC pc = nullptr;
-    check(KSPCreate(PETSC_COMM_WORLD, &ksp));
-    check(KSPSetOperators(ksp, products, m_matrix));
-    check(KSPSetType(ksp, KSPCG));
-    check(KSPGetPC(ksp, &pc));
-    check(PCSetType(pc, PCJACOBI));
-    check(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 1000));
-    check(VecSet(m_expected, 1));
-    check(KSPSolve(ksp, m_expected, m_y));
-    PetscInt iterations = 0;
-    KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
-    check(KSPGetIterationNumber(ksp, &iterations));
-    check(KSPGetConvergedReason(ksp, &reason));
-    check(KSPDestroy(&ksp));
-    if (reason <= 0)
-      Filigree::Impl::fail<std::runtime_error>(m_name, ": KSP ended with the reason ",
-                                               static_cast<int>(reason), " after ", iterations,
-                                               " iterations.");
-    return static_cast<int>(iterations);
+  /// Solvers queue other work behind a product, so the time to start the first one is not that of each of them.
+  static constexpr int products_per_sample = 10;
+
+  Variant& of_petsc() { return m_variants.front(); }
+  Variant& shell() { return m_variants.back(); }
+
+  /// Different numbers from 0 to 1, the same for all types of vectors.
+  static void fill(Vec vector) {
+    PetscInt first = 0, end = 0;
+    PetscScalar* elements = nullptr;
+    check(VecGetOwnershipRange(vector, &first, &end));
+    check(VecGetArrayWrite(vector, &elements));
+    for (PetscInt i = first; i < end; ++i)
+      elements[i - first] = static_cast<double>(std::int64_t(i) * 7919 % 10007) / 10007;
+    check(VecRestoreArrayWrite(vector, &elements));
+  }
+  static PetscReal largest_element(Vec vector) {
+    PetscReal result = 0;
+    check(VecNorm(vector, NORM_INFINITY, &result));
+    return result;
   }
 
-  /// Of the elements of x for the remote columns, with nothing else at the same time.
+  /// Conjugate gradients with Jacobi to a residual of 1e-8.
+  static void make_solver(Variant& variant, Mat preconditioner) {
+    PC pc = nullptr;
+    check(KSPCreate(PETSC_COMM_WORLD, &variant.ksp));
+    check(KSPSetOperators(variant.ksp, variant.matrix, preconditioner));
+    check(KSPSetType(variant.ksp, KSPCG));
+    check(KSPGetPC(variant.ksp, &pc));
+    check(PCSetType(pc, PCJACOBI));
+    check(KSPSetTolerances(variant.ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 1000));
+    check(KSPSetUp(variant.ksp));
+  }
+  void solve(Variant& variant) {
+    check(KSPSolve(variant.ksp, variant.right_hand_side, variant.y));
+    PetscInt iterations = 0;
+    KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+    check(KSPGetIterationNumber(variant.ksp, &iterations));
+    check(KSPGetConvergedReason(variant.ksp, &reason));
+    if (reason <= 0)
+      Filigree::Impl::fail<std::runtime_error>(m_name, ", ", variant.name, ": KSP ended with the reason ",
+                                               static_cast<int>(reason), " after ", iterations,
+                                               " iterations.");
+    variant.iterations = static_cast<int>(iterations);
+  }
+
+  /// Of the elements of x for the remote columns by PETSc's VecScatter, with nothing else at the same time.
   double exchange_seconds() {
     int ranks = 1;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -187,14 +220,15 @@ class Problem {
     Vec elements = nullptr;
     IS numbers = nullptr;
     VecScatter scatter = nullptr;
-    check(MatMPIAIJGetSeqAIJ(m_matrix, &owned, &remote, &columns));
+    const Vec x = of_petsc().x;
+    check(MatMPIAIJGetSeqAIJ(of_petsc().matrix, &owned, &remote, &columns));
     check(MatGetLocalSize(remote, nullptr, &count));
     check(MatCreateVecs(remote, &elements, nullptr));
     check(ISCreateGeneral(PETSC_COMM_WORLD, count, columns, PETSC_COPY_VALUES, &numbers));
-    check(VecScatterCreate(m_x, numbers, elements, nullptr, &scatter));
+    check(VecScatterCreate(x, numbers, elements, nullptr, &scatter));
     const auto exchange = [&]() {
-      check(VecScatterBegin(scatter, m_x, elements, INSERT_VALUES, SCATTER_FORWARD));
-      check(VecScatterEnd(scatter, m_x, elements, INSERT_VALUES, SCATTER_FORWARD));
+      check(VecScatterBegin(scatter, x, elements, INSERT_VALUES, SCATTER_FORWARD));
+      check(VecScatterEnd(scatter, x, elements, INSERT_VALUES, SCATTER_FORWARD));
     };
     slowest_seconds(exchange);
     std::vector<double> times;
@@ -206,40 +240,51 @@ class Problem {
     return quantile(times, 0.5);
   }
 
-  /// Times both in turns, after one run that does not count, and adds the medians to the file.
-  void add(const std::string& what, int samples, const std::function<void()>& by_petsc,
-           const std::function<void()>& by_filigree, Figures figures) {
-    slowest_seconds(by_petsc);
-    slowest_seconds(by_filigree);
-    std::vector<double> petsc, filigree, ratios;
-    for (int i = 0; i < samples; ++i) {
-      double seconds[2];
-      for (const int which : {i % 2, 1 - i % 2})
-        seconds[which] = slowest_seconds(which == 0 ? by_petsc : by_filigree);
-      petsc.push_back(seconds[0]);
-      filigree.push_back(seconds[1]);
-      ratios.push_back(seconds[0] / seconds[1]);
+  /// Times all variants in turns, after one run that does not count. A sample is the time of one of the `repeats` of a
+  /// run.
+  void measure(int samples, int repeats, const std::function<void(Variant&)>& run) {
+    for (Variant& variant : m_variants) {
+      variant.seconds.clear();
+      slowest_seconds([&]() { run(variant); });
     }
+    const std::size_t count = m_variants.size();
+    for (std::size_t i = 0; i < static_cast<std::size_t>(samples); ++i)
+      for (std::size_t turn = 0; turn < count; ++turn) {
+        Variant& variant = m_variants[(i + turn) % count];
+        variant.seconds.push_back(slowest_seconds([&]() { run(variant); }) / repeats);
+      }
+  }
+
+  /// Adds the medians to the file.
+  void add(const std::string& what, const Figures& more) {
     int ranks = 1;
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    figures.insert(figures.begin(), {{"ranks", ranks},
-                                     {"median_ms", 1e3 * quantile(filigree, 0.5)},
-                                     {"petsc_ms", 1e3 * quantile(petsc, 0.5)},
-                                     {"speed_vs_petsc", quantile(ratios, 0.5)}});
-    std::cout << m_name << ", " << what << ": PETSc's " << m_options.type << ' ' << 1e3 * quantile(petsc, 0.5)
-              << " ms, shell " << 1e3 * quantile(filigree, 0.5) << " ms, " << quantile(ratios, 0.5)
-              << " times as fast";
-    for (const auto& [name, value] : figures)
-      if (name == "iterations" || name == "exchange_ms") std::cout << ", " << name << ' ' << value;
+    const double median = quantile(shell().seconds, 0.5);
+    Figures figures = {{"ranks", ranks}, {"median_ms", 1e3 * median}};
+    std::cout << m_name << ", " << what << ": shell " << 1e3 * median << " ms";
+    for (const Variant& variant : m_variants) {
+      if (&variant == &m_variants.back()) continue;
+      std::vector<double> ratios;
+      for (std::size_t i = 0; i < variant.seconds.size(); ++i)
+        ratios.push_back(variant.seconds[i] / shell().seconds[i]);
+      const double milliseconds = 1e3 * quantile(variant.seconds, 0.5), speed = quantile(ratios, 0.5);
+      figures.push_back({variant.name + "_ms", milliseconds});
+      figures.push_back({"speed_vs_" + variant.name, speed});
+      std::cout << ", PETSc's " << variant.name << ' ' << milliseconds << " ms (shell " << speed
+                << " times as fast)";
+    }
+    for (const auto& figure : more) {
+      figures.push_back(figure);
+      std::cout << ", " << figure.first << ' ' << figure.second;
+    }
     std::cout << std::endl;
-    m_session.add_measured(what, "double", m_name, quantile(filigree, 0.5), figures);
+    m_session.add_measured(what, "double", m_name, median, figures);
   }
 
   Session& m_session;
   const Options& m_options;
   std::string m_name;
-  Mat m_matrix = nullptr, m_shell = nullptr;
-  Vec m_x = nullptr, m_y = nullptr, m_expected = nullptr;
+  std::vector<Variant> m_variants;  ///< of PETSc's types, and the shell of the first one
 };
 
 Cells cells_of(const std::string& flag, const std::string& text) {
@@ -279,7 +324,7 @@ int main(int argc, char** argv) {
   if (rank > 0) std::cout.setstate(std::ios::failbit);
 
   CLI::App app(
-      "Times products and conjugate gradients of PETSc over the ranks of mpirun, with PETSc's matrix and "
+      "Times products and conjugate gradients of PETSc over the ranks of mpirun, with PETSc's matrices and "
       "with that of "
       "petsc_shell(). The environment variable PETSC_OPTIONS holds options of PETSc.",
       "filigree_petsc");
@@ -295,8 +340,11 @@ int main(int argc, char** argv) {
       ->type_name("N")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  app.add_option("--type", options.type, "PETSc's type of the matrix, such as aij or aijkokkos")
-      ->type_name("TYPE")
+  app.add_option("--types", options.types,
+                 "PETSc's types of the matrix, such as aij, aijkokkos or aijcusparse; the shell is made of "
+                 "the first one")
+      ->type_name("TYPE,...")
+      ->delimiter(',')
       ->capture_default_str();
   app.add_option("--format", options.format, "format of the owned columns; without it each rank picks one")
       ->type_name("NAME");

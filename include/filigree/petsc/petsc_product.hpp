@@ -10,15 +10,13 @@
 // PetscObjectStateGet() has a page in PETSc's manual, but only this header declares it.
 #include <petsc/private/petscimpl.h>
 
+#include <memory>
+
 #include "filigree/distributed/optimize_to.hpp"
 #include "filigree/distributed/split_columns.hpp"
 #include "filigree/petsc/petsc_errors.hpp"
-// Matrices of type AIJKOKKOS are multiplied where they are if PETSc has this header, from version 3.19.1 on. Older ones are
-// multiplied on the host.
-#if defined(PETSC_HAVE_KOKKOS_KERNELS) && __has_include(<petsc_kokkos.hpp>)
-#define FILIGREE_PETSC_HAS_KOKKOS
-#include <petsc_kokkos.hpp>
-#endif
+#include "filigree/petsc/petsc_exchange.hpp"
+#include "filigree/petsc/petsc_types.hpp"
 
 namespace Filigree {
 
@@ -34,15 +32,6 @@ struct PetscShellOptions {
 };
 
 namespace Impl {
-
-/// PETSc's numbers in kernels.
-#if defined(PETSC_USE_COMPLEX)
-using petsc_scalar = Kokkos::complex<PetscReal>;
-#else
-using petsc_scalar = PetscScalar;
-#endif
-static_assert(sizeof(petsc_scalar) == sizeof(PetscScalar) && alignof(petsc_scalar) <= PETSC_MEMALIGN,
-              "Filigree::petsc_shell: the arrays of PETSc must be arrays of the numbers of Kokkos.");
 
 /// All columns of a matrix are remote: see ColumnPlaces.
 struct AllRemote {
@@ -79,11 +68,7 @@ class PetscProduct : public PetscProductBase {
   }
   PetscProduct(const PetscProduct&) = delete;
   PetscProduct& operator=(const PetscProduct&) = delete;
-  ~PetscProduct() override {
-    static_cast<void>(VecScatterDestroy(&m_scatter));
-    static_cast<void>(VecDestroy(&m_remote_vector));
-    static_cast<void>(MatDestroy(&m_A));
-  }
+  ~PetscProduct() override { static_cast<void>(MatDestroy(&m_A)); }
 
   Mat matrix() const override { return m_A; }
   std::string picked() const override {
@@ -113,7 +98,7 @@ class PetscProduct : public PetscProductBase {
           Kokkos::view_alloc(Kokkos::WithoutInitializing, "Filigree::petsc_shell::products"), count, 1);
       exec.fence();
     }));
-    PetscCall(make_scatter());
+    PetscCall(make_exchange(&parts.exchange));
     m_parts = std::move(parts);
     PetscFunctionReturn(petsc_success);
   }
@@ -121,49 +106,17 @@ class PetscProduct : public PetscProductBase {
   PetscErrorCode multiply(Vec x, Vec y) override {
     PetscFunctionBeginUser;
     PetscCall(update());
-    const ExecutionSpace exec = instance();
-    if (m_scatter != nullptr)
-      PetscCall(VecScatterBegin(m_scatter, x, m_remote_vector, INSERT_VALUES, SCATTER_FORWARD));
-    const PetscErrorCode code =
-        with_arrays(x, y, false, [&](const const_vector_type& from, const vector_type& to) {
-          spmv(exec, Mode::NoTranspose, petsc_scalar(1), m_parts.owned, from, petsc_scalar(0), to);
-        });
-    // An exchange that has begun must end, also after an error.
-    if (m_scatter != nullptr)
-      PetscCall(VecScatterEnd(m_scatter, x, m_remote_vector, INSERT_VALUES, SCATTER_FORWARD));
-    PetscCall(code);
-    if (!has_remote()) PetscFunctionReturn(petsc_success);
-    PetscCall(
-        with_arrays(m_remote_vector, y, true, [&](const const_vector_type& from, const vector_type& to) {
-          spmv(exec, Mode::NoTranspose, petsc_scalar(1), m_parts.remote, from, petsc_scalar(0),
-               column(m_parts.products));
-          add_to_rows(exec, m_parts.rows, m_parts.products, one_column<rows_type>(to));
-        }));
+    PetscCall(with_arrays(
+        x, y, [&](const const_vector_type& from, const vector_type& to) { return multiply(from, to); }));
     PetscFunctionReturn(petsc_success);
   }
 
   PetscErrorCode multiply_transposed(Vec x, Vec y) override {
     PetscFunctionBeginUser;
     PetscCall(update());
-    const ExecutionSpace exec = instance();
-    if (m_scatter != nullptr) {
-      PetscCall(
-          with_arrays(x, m_remote_vector, false, [&](const const_vector_type& from, const vector_type& to) {
-            if (has_remote()) {
-              gather_rows(exec, m_parts.rows, one_column<const_rows_type>(from), m_parts.products);
-              spmv(exec, Mode::Transpose, petsc_scalar(1), m_parts.remote, column(m_parts.products),
-                   petsc_scalar(0), to);
-            } else {
-              Kokkos::deep_copy(exec, to, petsc_scalar(0));
-            }
-          }));
-    }
-    PetscCall(with_arrays(x, y, false, [&](const const_vector_type& from, const vector_type& to) {
-      spmv(exec, Mode::Transpose, petsc_scalar(1), m_parts.owned, from, petsc_scalar(0), to);
+    PetscCall(with_arrays(x, y, [&](const const_vector_type& from, const vector_type& to) {
+      return multiply_transposed(from, to);
     }));
-    if (m_scatter == nullptr) PetscFunctionReturn(petsc_success);
-    PetscCall(VecScatterBegin(m_scatter, m_remote_vector, y, ADD_VALUES, SCATTER_REVERSE));
-    PetscCall(VecScatterEnd(m_scatter, m_remote_vector, y, ADD_VALUES, SCATTER_REVERSE));
     PetscFunctionReturn(petsc_success);
   }
 
@@ -178,8 +131,9 @@ class PetscProduct : public PetscProductBase {
   using unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
   using vector_type = Kokkos::View<petsc_scalar*, device_type, unmanaged>;
   using const_vector_type = Kokkos::View<const petsc_scalar*, device_type, unmanaged>;
-  using rows_type = Kokkos::View<petsc_scalar**, Kokkos::LayoutLeft, device_type>;
-  using const_rows_type = Kokkos::View<const petsc_scalar**, Kokkos::LayoutLeft, device_type>;
+  using exchange_type = PetscExchange<ExecutionSpace>;
+  using rows_type = typename exchange_type::rows_type;
+  using const_rows_type = typename rows_type::const_type;
   using list_type = Kokkos::View<PetscInt*, device_type>;
 
   /// What the parts depend on. PETSc can replace the two matrices of a rank by others, so the nonzero state of the whole
@@ -196,22 +150,16 @@ class PetscProduct : public PetscProductBase {
   /// What is made of the matrix.
   struct Parts {
     matrix_type owned, remote;
-    list_type rows;      ///< that have remote columns
-    rows_type products;  ///< of these rows with the remote columns
-    State state;         ///< of the matrix, when these were made
+    list_type rows;                           ///< that have remote columns
+    rows_type products;                       ///< of these rows with the remote columns
+    std::unique_ptr<exchange_type> exchange;  ///< null if there is one process
+    State state;                              ///< of the matrix, when these were made
   };
 
   MPI_Comm comm() const { return PetscObjectComm(reinterpret_cast<PetscObject>(m_A)); }
   bool has_remote() const { return m_parts.rows.extent(0) > 0; }
 
-  /// The instance that PETSc uses, so that its kernels and those of this class follow one another.
-  static ExecutionSpace instance() {
-#if defined(FILIGREE_PETSC_HAS_KOKKOS)
-    if constexpr (std::is_same_v<ExecutionSpace, Kokkos::DefaultExecutionSpace>)
-      return PetscGetKokkosExecutionSpace();
-#endif
-    return ExecutionSpace();
-  }
+  static ExecutionSpace instance() { return petsc_instance<ExecutionSpace>(); }
 
   static vector_type column(const rows_type& products) {
     return vector_type(products.data(), products.extent(0));
@@ -389,31 +337,84 @@ class PetscProduct : public PetscProductBase {
     PetscFunctionReturn(petsc_success);
   }
 
-  /// The exchange of the elements of x for the remote columns.
-  PetscErrorCode make_scatter() {
+  PetscErrorCode make_exchange(std::unique_ptr<exchange_type>* exchange) const {
     PetscFunctionBeginUser;
-    PetscCall(VecScatterDestroy(&m_scatter));
-    PetscCall(VecDestroy(&m_remote_vector));
     Mat owned = nullptr, remote = nullptr;
     const PetscInt* columns = nullptr;
     PetscCall(get_parts(&owned, &remote, &columns));
     if (remote == nullptr) PetscFunctionReturn(petsc_success);
     PetscInt count = 0;
     PetscCall(MatGetLocalSize(remote, nullptr, &count));
-    PetscCall(MatCreateVecs(remote, &m_remote_vector, nullptr));
-    Vec x = nullptr;
-    PetscCall(MatCreateVecs(m_A, &x, nullptr));
-    IS numbers = nullptr;
-    PetscCall(ISCreateGeneral(comm(), count, columns, PETSC_COPY_VALUES, &numbers));
-    PetscCall(VecScatterCreate(x, numbers, m_remote_vector, nullptr, &m_scatter));
-    PetscCall(ISDestroy(&numbers));
-    PetscCall(VecDestroy(&x));
+    PetscLayout owners = nullptr;
+    PetscCall(MatGetLayouts(m_A, nullptr, &owners));
+    PetscCall(run_on_all_ranks(comm(), function, [&]() { *exchange = std::make_unique<exchange_type>(); }));
+    PetscCall((*exchange)->create(comm(), owners, count, columns));
     PetscFunctionReturn(petsc_success);
   }
 
-  /// Calls work(from, to) with the elements of x and y on this rank. What y has matters only if `adds` is true.
+  /// to = A from
+  PetscErrorCode multiply(const const_vector_type& from, const vector_type& to) {
+    PetscFunctionBeginUser;
+    const ExecutionSpace exec = instance();
+    const auto multiply_owned = [&]() {
+      return run_on_this_rank(function, [&]() {
+        spmv(exec, Mode::NoTranspose, petsc_scalar(1), m_parts.owned, from, petsc_scalar(0), to);
+      });
+    };
+    if (m_parts.exchange == nullptr) {
+      PetscCall(multiply_owned());
+      PetscFunctionReturn(petsc_success);
+    }
+    exchange_type& exchange = *m_parts.exchange;
+    PetscCall(exchange.pack(exec, one_column<const_rows_type>(from)));
+    // On a host the messages travel during the product. A GPU computes while the host waits for the packed elements.
+    if constexpr (on_host) PetscCall(exchange.send());
+    const PetscErrorCode code = multiply_owned();
+    if constexpr (!on_host) PetscCall(exchange.send());
+    // An exchange that has begun must end, also after an error.
+    PetscCall(exchange.receive());
+    PetscCall(code);
+    if (!has_remote()) PetscFunctionReturn(petsc_success);
+    PetscCall(run_on_this_rank(function, [&]() {
+      spmv(exchange.copies(), Mode::NoTranspose, petsc_scalar(1), m_parts.remote, column(exchange.remote()),
+           petsc_scalar(0), column(m_parts.products));
+    }));
+    PetscCall(exchange.join());
+    add_to_rows(exec, m_parts.rows, m_parts.products, one_column<rows_type>(to));
+    PetscFunctionReturn(petsc_success);
+  }
+
+  /// to = A^T from
+  PetscErrorCode multiply_transposed(const const_vector_type& from, const vector_type& to) {
+    PetscFunctionBeginUser;
+    const ExecutionSpace exec = instance();
+    PetscErrorCode code = petsc_success;
+    if (m_parts.exchange != nullptr) {
+      const rows_type& remote = m_parts.exchange->remote();
+      code = run_on_this_rank(function, [&]() {
+        if (has_remote()) {
+          gather_rows(exec, m_parts.rows, one_column<const_rows_type>(from), m_parts.products);
+          spmv(exec, Mode::Transpose, petsc_scalar(1), m_parts.remote, column(m_parts.products),
+               petsc_scalar(0), column(remote));
+        } else {
+          Kokkos::deep_copy(exec, remote, petsc_scalar(0));
+        }
+      });
+      // Other ranks wait for these elements, also after an error.
+      PetscCall(m_parts.exchange->send_back(exec));
+    }
+    const PetscErrorCode owned_code = run_on_this_rank(function, [&]() {
+      spmv(exec, Mode::Transpose, petsc_scalar(1), m_parts.owned, from, petsc_scalar(0), to);
+    });
+    if (m_parts.exchange != nullptr) PetscCall(m_parts.exchange->add(exec, one_column<rows_type>(to)));
+    PetscCall(code);
+    PetscCall(owned_code);
+    PetscFunctionReturn(petsc_success);
+  }
+
+  /// Calls work(from, to) with the elements of x and y on this rank. What y has does not matter.
   template <class Work>
-  static PetscErrorCode with_arrays(Vec x, Vec y, bool adds, const Work& work) {
+  static PetscErrorCode with_arrays(Vec x, Vec y, const Work& work) {
     PetscFunctionBeginUser;
     PetscInt x_size = 0, y_size = 0;
     PetscCall(VecGetLocalSize(x, &x_size));
@@ -423,24 +424,22 @@ class PetscProduct : public PetscProductBase {
     PetscMemType x_place = PETSC_MEMTYPE_HOST, y_place = PETSC_MEMTYPE_HOST;
     if constexpr (on_host) {
       PetscCall(VecGetArrayRead(x, &from));
-      PetscCall(adds ? VecGetArray(y, &to) : VecGetArrayWrite(y, &to));
+      PetscCall(VecGetArrayWrite(y, &to));
     } else {
       PetscCall(VecGetArrayReadAndMemType(x, &from, &x_place));
-      PetscCall(adds ? VecGetArrayAndMemType(y, &to, &y_place)
-                     : VecGetArrayWriteAndMemType(y, &to, &y_place));
+      PetscCall(VecGetArrayWriteAndMemType(y, &to, &y_place));
       PetscCheck(PetscMemTypeDevice(x_place) && PetscMemTypeDevice(y_place), PETSC_COMM_SELF,
                  PETSC_ERR_ARG_WRONG,
                  "%s: a vector is not in the memory of the device; make it by MatCreateVecs().", function);
     }
-    const PetscErrorCode code = run_on_this_rank(function, [&]() {
-      work(const_vector_type(reinterpret_cast<const petsc_scalar*>(from), static_cast<std::size_t>(x_size)),
-           vector_type(reinterpret_cast<petsc_scalar*>(to), static_cast<std::size_t>(y_size)));
-    });
+    const PetscErrorCode code =
+        work(const_vector_type(reinterpret_cast<const petsc_scalar*>(from), static_cast<std::size_t>(x_size)),
+             vector_type(reinterpret_cast<petsc_scalar*>(to), static_cast<std::size_t>(y_size)));
     if constexpr (on_host) {
-      PetscCall(adds ? VecRestoreArray(y, &to) : VecRestoreArrayWrite(y, &to));
+      PetscCall(VecRestoreArrayWrite(y, &to));
       PetscCall(VecRestoreArrayRead(x, &from));
     } else {
-      PetscCall(adds ? VecRestoreArrayAndMemType(y, &to) : VecRestoreArrayWriteAndMemType(y, &to));
+      PetscCall(VecRestoreArrayWriteAndMemType(y, &to));
       PetscCall(VecRestoreArrayReadAndMemType(x, &from));
     }
     PetscCall(code);
@@ -450,8 +449,6 @@ class PetscProduct : public PetscProductBase {
   Mat m_A = nullptr;
   PetscShellOptions m_options;
   Parts m_parts;
-  VecScatter m_scatter = nullptr;  ///< null if there is one process
-  Vec m_remote_vector = nullptr;   ///< the elements of x for the remote columns
 };
 
 }  // namespace Impl
