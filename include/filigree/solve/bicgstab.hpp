@@ -344,13 +344,13 @@ SolverEnd BiCgStab<ExecutionSpace, Matrix, Preconditioner>::run_cycle(const XVie
   Kokkos::deep_copy(m_exec, m_numbers, m_host_numbers);
   for (int queued = 0, done = 0;;) {
     for (const int end = this->end_of_queue(queued, most); queued < end; ++queued)
-      queue_iteration(x, m_numbers.data() + this->slot(queued), m_numbers.data() + this->slot(queued + 1),
-                      limit);
+      queue_iteration(x, m_numbers.data() + this->ring_index(queued),
+                      m_numbers.data() + this->ring_index(queued + 1), limit);
     Kokkos::deep_copy(m_exec, m_host_numbers, m_numbers);
     m_exec.fence();
     while (done < queued) {
-      const bool changes_x = m_host_numbers(this->slot(done)).changes_x;
-      const Numbers& next = m_host_numbers(this->slot(++done));
+      const bool changes_x = m_host_numbers(this->ring_index(done)).changes_x;
+      const Numbers& next = m_host_numbers(this->ring_index(++done));
       if (changes_x) base::count_iteration(Impl::real_part(next.residual[0]), result);
       if (!changes_x || next.end != Impl::no_end) return next.end;
     }

@@ -110,7 +110,7 @@ class BlockConjugateGradients
   static columns_type columns_of(const rows_type& rows) {
     return columns_type(reinterpret_cast<vector_scalar*>(rows.data()), rows.extent(0), Columns);
   }
-  Numbers* numbers(int iteration) const { return m_numbers.data() + this->slot(iteration); }
+  Numbers* numbers(int iteration) const { return m_numbers.data() + this->ring_index(iteration); }
   template <class Kernel>
   void run_one_lane(const std::string& name, const Kernel& kernel) const {
     Kokkos::parallel_for(name, Impl::row_range<void>(m_exec, 1), kernel);
@@ -193,14 +193,14 @@ SolverEnd BlockConjugateGradients<ExecutionSpace, Matrix, Columns, Preconditione
     Kokkos::deep_copy(m_exec, m_host_numbers, m_numbers);
     m_exec.fence();
     for (;;) {
-      const Numbers& now = m_host_numbers(this->slot(done));
+      const Numbers& now = m_host_numbers(this->ring_index(done));
       if (now.end != Impl::no_end) return now.end;
       if (done == most) return SolverEnd::most_iterations;
       if (done == queued) break;
       if (now.step_end != Impl::no_end) return now.step_end;
       ++done;
       for (int column = 0; column < Columns; ++column)
-        base::count_iteration(Impl::real_part(m_host_numbers(this->slot(done)).residual[column]),
+        base::count_iteration(Impl::real_part(m_host_numbers(this->ring_index(done)).residual[column]),
                               results[static_cast<std::size_t>(column)]);
     }
     for (const int end = this->end_of_queue(queued, most); queued < end; ++queued)

@@ -206,7 +206,7 @@ class ConjugateGradients : public Impl::KrylovMethod<ExecutionSpace, Matrix, Pre
   using base::m_preconditioner;
   using typename base::real_type;
 
-  Numbers* numbers(int iteration) const { return m_numbers.data() + this->slot(iteration); }
+  Numbers* numbers(int iteration) const { return m_numbers.data() + this->ring_index(iteration); }
   void update_residual(const Numbers* current, double limit, Numbers* next) const {
     static const std::string name = "Filigree::cg_residual[vector]";
     using Kernel = Impl::CgResidual<number_type, vector_scalar, decltype(this->inverse())>;
@@ -263,7 +263,7 @@ SolverEnd ConjugateGradients<ExecutionSpace, Matrix, Preconditioner>::run_cycle(
     Kokkos::deep_copy(m_exec, m_host_numbers, m_numbers);
     m_exec.fence();
     for (;;) {
-      const Numbers& now = m_host_numbers(this->slot(done));
+      const Numbers& now = m_host_numbers(this->ring_index(done));
       const double squared = real_number(now.residual[0]);
       if (!std::isfinite(squared) || !Impl::is_finite_number(now.residual[1])) return SolverEnd::not_finite;
       if (squared <= limit) return SolverEnd::converged;
@@ -273,7 +273,7 @@ SolverEnd ConjugateGradients<ExecutionSpace, Matrix, Preconditioner>::run_cycle(
       if (!Impl::is_finite_number(now.direction[0])) return SolverEnd::not_finite;
       if (!(real_number(now.direction[0]) > 0)) return SolverEnd::breakdown;
       ++done;
-      base::count_iteration(real_number(m_host_numbers(this->slot(done)).residual[0]), result);
+      base::count_iteration(real_number(m_host_numbers(this->ring_index(done)).residual[0]), result);
     }
     for (const int end = this->end_of_queue(queued, most); queued < end; ++queued) {
       Numbers* const now = numbers(queued);

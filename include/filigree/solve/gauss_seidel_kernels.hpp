@@ -12,12 +12,12 @@
 namespace Filigree::Impl {
 
 /// Maps the rows of one colour to rows of A. Rows of a colour are ordered by lines of cells along x. All lines have equally
-/// many slots for cells, so that no table is needed; a slot after the end of the grid is padding.
+/// many places for cells, so that no table is needed; a place after the end of the grid is padding.
 template <class Ordinal>
 struct ColorRows {
   GridColors colors;
   Ordinal cells_x, cells_y;
-  Ordinal slots;  ///< per line
+  Ordinal places;  ///< per line
   Ordinal lines;
   int block_size;
 
@@ -26,24 +26,24 @@ struct ColorRows {
       : colors(colors_),
         cells_x(static_cast<Ordinal>(cells[0])),
         cells_y(static_cast<Ordinal>(cells[1])),
-        slots(static_cast<Ordinal>((cells[0] + colors.count - 1) / colors.count)),
+        places(static_cast<Ordinal>((cells[0] + colors.count - 1) / colors.count)),
         lines(static_cast<Ordinal>(cells[1] * cells[2])),
         block_size(block_size_) {}
 
   /// Rows of one colour, with padding.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t rows() const {
-    return static_cast<std::int64_t>(lines) * slots * block_size;
+    return static_cast<std::int64_t>(lines) * places * block_size;
   }
-  /// The cell of a slot of a colour, or -1 for padding.
-  KOKKOS_FORCEINLINE_FUNCTION Ordinal cell(int color, Ordinal slot) const {
-    const Ordinal line = slot / slots;
+  /// The cell of a place of a colour, or -1 for padding.
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal cell(int color, Ordinal place) const {
+    const Ordinal line = place / places;
     const Ordinal z = line / cells_y;
     const Ordinal y = line - z * cells_y;
     const Ordinal count = static_cast<Ordinal>(colors.count);
     // The products are below the square of the number of colours.
     const Ordinal shift = (y % count * colors.y_factor + z % count * colors.z_factor) % count;
     const Ordinal first = color >= shift ? color - shift : color - shift + count;
-    const std::int64_t x = first + static_cast<std::int64_t>(slot - line * slots) * count;
+    const std::int64_t x = first + static_cast<std::int64_t>(place - line * places) * count;
     return x < cells_x ? line * cells_x + static_cast<Ordinal>(x) : Ordinal(-1);
   }
 };
@@ -67,15 +67,15 @@ struct FillColors {
     const std::int64_t b = rows.block_size;
     const auto color = static_cast<int>(index / stride);
     const std::int64_t row = index - color * stride;
-    const std::int64_t slot = row / b;
-    const std::int64_t cell = rows.cell(color, static_cast<Ordinal>(slot));
+    const std::int64_t place = row / b;
+    const std::int64_t cell = rows.cell(color, static_cast<Ordinal>(place));
     Scalar* own = values + color * stored_diagonals * b * stride + row;
     if (cell < 0) {
       for (std::int64_t k = 0; k < stored_diagonals * b; ++k)
         own[k * stride] = Scalar(0);
       return;
     }
-    const Scalar* const inverse_row = inverse + cell * b + (row - slot * b);
+    const Scalar* const inverse_row = inverse + cell * b + (row - place * b);
     for (std::int64_t c = 0; c < b; ++c, own += stride)
       *own = inverse_row[c * inverse_stride];
     for (std::int64_t d = 0; d < blocks.diagonals; ++d) {
@@ -117,8 +117,8 @@ struct RelaxColor {
 
   KOKKOS_FORCEINLINE_FUNCTION void relax(const Ordinal row) const {
     const auto size = static_cast<Ordinal>(block_size());
-    const Ordinal slot = row / size;
-    const Ordinal cell = rows.cell(color, slot);
+    const Ordinal place = row / size;
+    const Ordinal cell = rows.cell(color, place);
     if (cell < 0) return;
     const std::int64_t stride = rows.rows();
     const Scalar* value = values + row;
@@ -143,13 +143,13 @@ struct RelaxColor {
         if (factor != Sum(0)) sum -= factor * element;
       }
     }
-    store(cell * size + (row - slot * size), sum);
+    store(cell * size + (row - place * size), sum);
   }
   /// The most rows of a tile on a host, whose sums a thread keeps.
   static constexpr int tile = 1024;
   static_assert(tile >= largest_inverse_block_size, "A tile must hold a cell.");
 
-  /// Changes the slots `first` to `end` - 1 of a line, on a host. It goes through the values column by column, because
+  /// Changes the places `first` to `end` - 1 of a line, on a host. It goes through the values column by column, because
   /// the values of a column are neighbours in memory.
   KOKKOS_FORCEINLINE_FUNCTION void relax_tile(std::int64_t first, std::int64_t end) const {
     const int size = block_size();
@@ -164,30 +164,30 @@ struct RelaxColor {
     Sum sums[tile];
     for (int i = 0; i < count * size; ++i)
       sums[i] = Sum(0);
-    // sums += column of values * elements, with the element at(slot) for the rows of a slot
+    // sums += column of values * elements, with the element at(place) for the rows of a place
     const auto add_column = [&](const auto& at) {
-      for (int slot = 0; slot < count; ++slot) {
-        const Sum element = at(slot);
+      for (int place = 0; place < count; ++place) {
+        const Sum element = at(place);
         FILIGREE_UNROLL(8)
         for (int i = 0; i < size; ++i) {
-          const Sum factor = Sum(widen<Sum>(value[slot * size + i]));
-          sums[slot * size + i] += factor == Sum(0) ? Sum(0) : Sum(factor * element);
+          const Sum factor = Sum(widen<Sum>(value[place * size + i]));
+          sums[place * size + i] += factor == Sum(0) ? Sum(0) : Sum(factor * element);
         }
       }
       value += stride;
     };
     for (int c = 0; c < size; ++c)
-      add_column([&](int slot) { return Sum(widen<Sum>(b((first_cell + slot * step) * size + c, 0))); });
+      add_column([&](int place) { return Sum(widen<Sum>(b((first_cell + place * step) * size + c, 0))); });
     for (int d = 0; d < diagonals; ++d)
       for (int c = 0; c < size; ++c)
-        add_column([&](int slot) {
-          const std::int64_t other = first_cell + slot * step + offsets[d];
+        add_column([&](int place) {
+          const std::int64_t other = first_cell + place * step + offsets[d];
           const std::int64_t clipped = other < 0 ? 0 : other < cells ? other : cells - 1;
           return Sum(-Sum(widen<Sum>(x(clipped * size + c, 0))));
         });
-    for (int slot = 0; slot < count; ++slot)
+    for (int place = 0; place < count; ++place)
       for (int i = 0; i < size; ++i)
-        store((first_cell + slot * step) * size + i, sums[slot * size + i]);
+        store((first_cell + place * step) * size + i, sums[place * size + i]);
   }
   KOKKOS_FORCEINLINE_FUNCTION void store(std::int64_t row, Sum sum) const {
     X& own = x(row, 0);
@@ -196,21 +196,21 @@ struct RelaxColor {
     own = convert_scalar<X>(sum);
   }
 
-  /// The items of which RowLaunch gives each team some: rows on a GPU, slots on a host.
+  /// The items of which RowLaunch gives each team some: rows on a GPU, places on a host.
   std::int64_t items() const {
-    return launch::gpu ? rows.rows() : static_cast<std::int64_t>(rows.lines) * rows.slots;
+    return launch::gpu ? rows.rows() : static_cast<std::int64_t>(rows.lines) * rows.places;
   }
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
     if constexpr (launch::gpu) {
       launch::for_each_row(team, rows.rows(),
                            [&](const std::int64_t row) { relax(static_cast<Ordinal>(row)); });
     } else {
-      const auto own = launch::rows_of_team(team, static_cast<std::int64_t>(rows.lines) * rows.slots);
-      const std::int64_t slots_of_tile = tile / block_size();
+      const auto own = launch::rows_of_team(team, static_cast<std::int64_t>(rows.lines) * rows.places);
+      const std::int64_t places_of_tile = tile / block_size();
       for (std::int64_t first = own.first; first < own.first + own.count;) {
-        std::int64_t end = (first / rows.slots + 1) * rows.slots;
+        std::int64_t end = (first / rows.places + 1) * rows.places;
         if (end > own.first + own.count) end = own.first + own.count;
-        if (end > first + slots_of_tile) end = first + slots_of_tile;
+        if (end > first + places_of_tile) end = first + places_of_tile;
         relax_tile(first, end);
         first = end;
       }

@@ -112,7 +112,7 @@ class KrylovMethod {
   std::size_t ring() const {
     return static_cast<std::size_t>(std::min(m_options.iterations_per_check, m_options.most_iterations)) + 2;
   }
-  std::size_t slot(int iteration) const { return static_cast<std::size_t>(iteration) % ring(); }
+  std::size_t ring_index(int iteration) const { return static_cast<std::size_t>(iteration) % ring(); }
   /// The iterations of a cycle of at most `most` that may be queued when `queued` are, up to the next check.
   int end_of_queue(int queued, int most) const {
     return queued + std::min(m_options.iterations_per_check, most - queued);

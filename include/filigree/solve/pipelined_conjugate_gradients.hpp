@@ -207,16 +207,16 @@ class PipelinedConjugateGradients
     const vector_type& m = swaps ? m_u : m_m;
     const vector_type& next_m = swaps ? m_m : m_u;
     Numbers* const numbers = m_numbers.data();
-    Numbers* const now = numbers + this->slot(iteration);
+    Numbers* const now = numbers + this->ring_index(iteration);
     fused_product(m_exec, "N", m_A, m,
                   Kernel{Impl::multi_vector(x),
                          {m_r.data(), m_u.data(), m_w.data(), m_p.data(), m_s.data(), m_q.data(), m_z.data(),
                           m.data(), next_m.data()},
-                         iteration == 0 ? nullptr : numbers + this->slot(iteration - 1),
+                         iteration == 0 ? nullptr : numbers + this->ring_index(iteration - 1),
                          now,
                          limit,
                          this->inverse()},
-                  sums_type(&(numbers + this->slot(iteration + 1))->sums));
+                  sums_type(&(numbers + this->ring_index(iteration + 1))->sums));
     if constexpr (!is_elementwise) m_preconditioner.apply(m_exec, m_w, m_m);
   }
 
@@ -230,8 +230,8 @@ class PipelinedConjugateGradients
       Kokkos::deep_copy(m_exec, m_host_numbers, m_numbers);
       m_exec.fence();
       for (;;) {
-        const Numbers& now = m_host_numbers(this->slot(done));
-        const Numbers* const before = done == 0 ? nullptr : &m_host_numbers(this->slot(done - 1));
+        const Numbers& now = m_host_numbers(this->ring_index(done));
+        const Numbers* const before = done == 0 ? nullptr : &m_host_numbers(this->ring_index(done - 1));
         for (int i = 0; i < 3; ++i)
           if (!Impl::is_finite_number(now.sums[i])) return SolverEnd::not_finite;
         if (now.sums[2] <= limit) return SolverEnd::converged;
@@ -239,7 +239,7 @@ class PipelinedConjugateGradients
         if (done == most) return SolverEnd::most_iterations;
         if (done == queued) break;
         ++done;
-        base::count_iteration(m_host_numbers(this->slot(done)).sums[2], result);
+        base::count_iteration(m_host_numbers(this->ring_index(done)).sums[2], result);
       }
       for (const int end = this->end_of_queue(queued, most); queued < end; ++queued)
         queue_iteration(queued, x, static_cast<real_type>(limit));
