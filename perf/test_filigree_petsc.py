@@ -46,6 +46,9 @@ with tempfile.TemporaryDirectory() as folder:
                         check((one["exchange_ms"] > 0) == (ranks > 1), f"{one['name']}: {one['exchange_ms']} ms exchange")
         check(f"weak_8x8x{8 * ranks}_dof2_ranks{ranks}, cg: shell " in result.stdout,
               f"{ranks} ranks: a line is missing in:\n{result.stdout}")
+    result = run(1, "--quick", "--strong=1024x1024x1024")
+    check(result.returncode != 0 and "1024x1024x1024 cells with 4 unknowns on 1 ranks: " in result.stderr,
+          f"too many cells: exit code {result.returncode}: {result.stderr}")
     result = run(3, "--quick", "--strong=4x4x2")
     check(result.returncode != 0 and "--strong: 4x4x2 cells are too few for 3 ranks" in result.stderr,
           f"too few cells: exit code {result.returncode}: {result.stderr}")

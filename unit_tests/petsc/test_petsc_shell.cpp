@@ -215,6 +215,21 @@ TEST(PetscShell, MultipliesIfARankHasNoRows) {
   EXPECT_PETSC(MatDestroy(&A));
 }
 
+/// The last rank receives elements of x that it does not need.
+TEST(PetscShell, MultipliesIfRemoteColumnsOfARankHaveNoEntries) {
+  Mat A = make_grid(6, 2);
+  int ranks = 1;
+  MPI_Comm_size(PETSC_COMM_WORLD, &ranks);
+  PetscInt first = 0, end = 0;
+  EXPECT_PETSC(MatGetOwnershipRange(A, &first, &end));
+  std::vector<PetscInt> rows;
+  for (PetscInt row = first; rank_of_world() == ranks - 1 && row < end; ++row)
+    rows.push_back(row);
+  EXPECT_PETSC(MatZeroRows(A, static_cast<PetscInt>(rows.size()), rows.data(), 2, nullptr, nullptr));
+  expect_products(A);
+  EXPECT_PETSC(MatDestroy(&A));
+}
+
 TEST(PetscShell, GivesTheSameBits) {
   Mat A = make_grid(6, 4);
   Mat shell = make_shell(A);

@@ -7,6 +7,7 @@
 
 #include "../support/errors.hpp"
 #include "../support/formats.hpp"
+#include "../support/instances.hpp"
 
 namespace FiligreeTest {
 namespace {
@@ -197,6 +198,55 @@ TEST(ProductAndDots, ConjugatesTheFirstFactor) {
   expect_dots<Kokkos::complex<double>>(Mode::NoTranspose);
   expect_dots<Kokkos::complex<double>>(Mode::Conjugate);
 }
+
+#if defined(KOKKOS_ENABLE_CUDA)
+/// A reduction borrows a workspace besides that of the product. The graphs keep theirs.
+TEST(ProductAndDots, CanBeCapturedIntoGraphs) {
+  const ExecutionSpace exec = another_instance();
+  const auto host = with_large_diagonal<double>(20000, 4);
+  using Vector = Kokkos::View<double*, Device>;
+  const auto x = device_list<Vector>(Random(3).vectors<double>(20000, 1).data);
+  const auto expect = [&](const auto& A) {
+    const Vector y("y", 20000);
+    const Kokkos::View<Filigree::Sums<double, 2>, Device> dots("dots");
+    std::vector<cudaGraphExec_t> graphs;
+    for (int i = 0; i < 2; ++i) {
+      Filigree::product_and_dots(exec, "N", A, x, y, dots);
+      exec.fence();
+      const auto expected_y = host_list(y);
+      Filigree::Sums<double, 2> expected_dots, found_dots;
+      Kokkos::deep_copy(expected_dots, dots);
+      EXPECT_NE(expected_dots[1], 0);
+      Kokkos::deep_copy(y, 0.0);
+      Kokkos::deep_copy(dots, Filigree::Sums<double, 2>());
+
+      cudaGraph_t graph;
+      ASSERT_EQ(cudaStreamBeginCapture(exec.cuda_stream(), cudaStreamCaptureModeThreadLocal), cudaSuccess);
+      Filigree::product_and_dots(exec, "N", A, x, y, dots);
+      ASSERT_EQ(cudaStreamEndCapture(exec.cuda_stream(), &graph), cudaSuccess);
+      graphs.emplace_back();
+      ASSERT_EQ(cudaGraphInstantiate(&graphs.back(), graph, 0), cudaSuccess);
+      ASSERT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+      for (const cudaGraphExec_t one : graphs) {
+        Kokkos::deep_copy(y, 0.0);
+        Kokkos::deep_copy(dots, Filigree::Sums<double, 2>());
+        ASSERT_EQ(cudaGraphLaunch(one, exec.cuda_stream()), cudaSuccess);
+        exec.fence();
+        EXPECT_EQ(host_list(y), expected_y);
+        Kokkos::deep_copy(found_dots, dots);
+        EXPECT_EQ(found_dots[0], expected_dots[0]);
+        EXPECT_EQ(found_dots[1], expected_dots[1]);
+      }
+    }
+    for (const cudaGraphExec_t one : graphs)
+      EXPECT_EQ(cudaGraphExecDestroy(one), cudaSuccess);
+  };
+  const auto crs = device_crs(host);
+  expect(Filigree::convert<Filigree::SellMatrix>(crs));
+  expect(Filigree::convert<Filigree::CooMatrix>(crs));
+  expect(Filigree::convert<Filigree::HybMatrix>(crs));
+}
+#endif
 
 struct StoreSum {
   Kokkos::View<double*, Device> y;

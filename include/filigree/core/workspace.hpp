@@ -107,8 +107,9 @@ struct Workspace {
 /// time.
 ///
 /// A graph may run at the same time as products on the queue on which it was captured. So its products share
-/// a workspace that no other product has borrowed or will borrow. If the backend has graphs, a queue has a
-/// spare one for that. When the graph is destroyed, it is the spare for a later graph.
+/// workspaces that no other product has borrowed or will borrow. If the backend has graphs, a queue has spare
+/// ones for that, as many as a caller borrows at a time. When the graph is destroyed, they are the spare ones
+/// for a later graph.
 ///
 /// A workspace that is too small is not freed, because queued kernels may still use it. Kokkos::finalize()
 /// frees all.
@@ -139,14 +140,19 @@ class WorkspacePool {
     if (const std::uint64_t graph = CapturedGraph::of(exec).number)
       return borrow_for_graph(exec, queue, graph, zeros, sums);
     workspace_type* result = nullptr;
-    bool has_spare = !CapturedGraph::possible<ExecutionSpace>();
+    std::size_t spare_ones = 0;
+    std::size_t needed = 0;
     {
       const std::lock_guard<std::mutex> lock(m_mutex);
       result = find_free(queue, false, 0, zeros, sums);
       if (result != nullptr) result->is_free = false;
-      has_spare = has_spare || find_free(queue, true, 0, zeros, sums) != nullptr;
+      if (CapturedGraph::possible<ExecutionSpace>()) {
+        // If a caller borrows several at a time, a capture of its calls borrows as many.
+        needed = 1 + count_borrowed(queue, result);
+        spare_ones = count_spare(queue, zeros, sums);
+      }
     }
-    if (!has_spare) {
+    for (; spare_ones < needed; ++spare_ones) {
       workspace_type& spare = allocate(exec, queue, true, zeros, sums);
       const std::lock_guard<std::mutex> lock(m_mutex);
       spare.is_free = true;
@@ -198,10 +204,28 @@ class WorkspacePool {
   workspace_type* find_free(std::uintptr_t queue, bool is_for_graphs, std::uint64_t graph, std::size_t zeros,
                             std::size_t sums) {
     for (auto& workspace : m_workspaces)
-      if (workspace.is_free && workspace.queue == queue && workspace.is_for_graphs == is_for_graphs &&
-          workspace.graph == graph && workspace.zeros.extent(0) >= zeros && workspace.sums.extent(0) >= sums)
-        return &workspace;
+      if (is_usable(workspace, queue, is_for_graphs, graph, zeros, sums)) return &workspace;
     return nullptr;
+  }
+
+  /// The borrowed workspaces of a queue other than `own`. The caller holds the lock.
+  std::size_t count_borrowed(std::uintptr_t queue, const workspace_type* own) const {
+    return static_cast<std::size_t>(
+        std::count_if(m_workspaces.begin(), m_workspaces.end(), [&](const workspace_type& workspace) {
+          return !workspace.is_free && workspace.queue == queue && !workspace.is_for_graphs &&
+                 &workspace != own;
+        }));
+  }
+  /// The workspaces of a queue that no graph has, and that are large enough. The caller holds the lock.
+  std::size_t count_spare(std::uintptr_t queue, std::size_t zeros, std::size_t sums) const {
+    return static_cast<std::size_t>(std::count_if(
+        m_workspaces.begin(), m_workspaces.end(),
+        [&](const workspace_type& workspace) { return is_usable(workspace, queue, true, 0, zeros, sums); }));
+  }
+  static bool is_usable(const workspace_type& workspace, std::uintptr_t queue, bool is_for_graphs,
+                        std::uint64_t graph, std::size_t zeros, std::size_t sums) {
+    return workspace.is_free && workspace.queue == queue && workspace.is_for_graphs == is_for_graphs &&
+           workspace.graph == graph && workspace.zeros.extent(0) >= zeros && workspace.sums.extent(0) >= sums;
   }
 
   /// A new workspace, which is not free, with twice as many words as free ones that were too small. Without

@@ -5,27 +5,27 @@
 
 #include "filigree/core/require_cxx17.hpp"
 
-#include <petscdevice.h>
 #include <petscsf.h>
 
+#include <algorithm>
+#include <memory>
 #include <vector>
 
+#include "filigree/core/side_instance.hpp"
 #include "filigree/distributed/split_columns.hpp"
 #include "filigree/petsc/petsc_errors.hpp"
 #include "filigree/petsc/petsc_types.hpp"
-
-// The types of streams have their present names from this version on.
-#if defined(FILIGREE_PETSC_HAS_KOKKOS) && defined(PETSC_HAVE_CUDA) && PETSC_VERSION_GE(3, 21, 0)
-#define FILIGREE_PETSC_HAS_STREAMS
-#endif
 
 namespace Filigree::Impl {
 
 /// Sends the elements of x that the remote columns of other ranks need, and receives those for the columns of this rank.
 ///
 /// The messages are in the memory of the host. With CUDA they are copied on a stream of their own, so that the exchange and
-/// the product of the owned columns run at the same time. Without such a stream the copies are on the instance of PETSc.
+/// the product of the owned columns run at the same time. Elsewhere the copies are on the instance of PETSc.
 /// See docs/performance.md, "Exchange beside the product".
+///
+/// Other ranks wait for the messages of this one. So a caller calls send() and receive(), or send_back() and add(), also if
+/// an earlier call has returned an error.
 template <class ExecutionSpace>
 class PetscExchange {
  public:
@@ -38,19 +38,19 @@ class PetscExchange {
   PetscExchange& operator=(const PetscExchange&) = delete;
   ~PetscExchange() {
     static_cast<void>(PetscSFDestroy(&m_messages));
-    // The instance must end before its stream.
-    m_copies.fence();
-    m_copies = ExecutionSpace();
-#if defined(FILIGREE_PETSC_HAS_STREAMS)
-    static_cast<void>(PetscDeviceContextDestroy(&m_context));
-#endif
+    // Queued copies use the memory that is freed now.
+    static_cast<void>(error_of([this]() {
+      if (m_copies == nullptr) return;
+      m_copies->get().fence();
+      m_exec.fence();
+    }));
   }
 
   /// Collective. `columns` are the global numbers of the `count` remote columns of this rank, `owners` says which rank owns
-  /// which columns.
-  PetscErrorCode create(MPI_Comm comm, PetscLayout owners, PetscInt count, const PetscInt* columns) {
+  /// which columns. exec is the instance of the products.
+  PetscErrorCode create(MPI_Comm comm, const ExecutionSpace& exec, PetscLayout owners, PetscInt count,
+                        const PetscInt* columns) {
     PetscFunctionBeginUser;
-    const char* const function = "Filigree::petsc_shell";
     PetscInt owned = 0;
     PetscCall(PetscLayoutGetLocalSize(owners, &owned));
     std::vector<PetscInt> sent, place_of_owned, place_of_remote;
@@ -86,73 +86,84 @@ class PetscExchange {
     PetscCall(PetscSFSetGraph(m_messages, static_cast<PetscInt>(sent.size()), count, nullptr,
                               PETSC_COPY_VALUES, sources.data(), PETSC_COPY_VALUES));
     PetscCall(PetscSFSetUp(m_messages));
-    PetscCall(create_instance());
-    PetscCall(run_on_all_ranks(comm, function, [&]() { allocate(sent, static_cast<std::size_t>(count)); }));
+    PetscCall(run_on_all_ranks(comm, function, [&]() {
+      m_exec = exec;
+      m_copies = std::make_unique<SideInstance<ExecutionSpace>>(exec);
+      allocate(sent, static_cast<std::size_t>(count));
+    }));
     PetscFunctionReturn(petsc_success);
   }
 
-  /// The elements of x for the remote columns: after receive() in the instance of copies(), before send_back() in any.
-  const rows_type& remote() const {
-    return m_remote;
-  }
+  /// The elements of x for the remote columns: after receive() in the instance copies(), before send_back() in that of the
+  /// products.
+  const rows_type& remote() const { return m_remote; }
   /// The instance of the copies.
-  const ExecutionSpace& copies() const {
-    return m_copies;
-  }
+  const ExecutionSpace& copies() const { return m_copies->get(); }
 
-  /// Copies the elements that other ranks need, as soon as the earlier work of exec is done.
+  /// Copies the elements that other ranks need, after what the instance of the products has now.
   template <class Vector>
-  PetscErrorCode pack(const ExecutionSpace& exec, const Vector& x) {
+  PetscErrorCode pack(const Vector& x) {
     PetscFunctionBeginUser;
-    gather_rows(exec, m_sent, x, m_packed);
-    PetscCall(let_wait(true));
-    Kokkos::deep_copy(m_copies, m_outgoing, m_packed);
+    PetscCall(run_on_this_rank(function, [&]() {
+      gather_rows(m_exec, m_sent, x, m_packed);
+      m_copies->wait_for_main();
+      Kokkos::deep_copy(copies(), m_outgoing, m_packed);
+    }));
     PetscFunctionReturn(petsc_success);
   }
-  /// Starts the messages. Waits for pack(), but with a stream of its own not for work that exec got after it.
+  /// Starts the messages. Waits for pack(), but with a stream of its own not for later work of the products.
   PetscErrorCode send() {
     PetscFunctionBeginUser;
-    m_copies.fence();
+    const PetscErrorCode code = run_on_this_rank(function, [&]() { copies().fence(); });
     PetscCall(PetscSFBcastWithMemTypeBegin(m_messages, MPIU_SCALAR, PETSC_MEMTYPE_HOST, m_outgoing.data(),
                                            PETSC_MEMTYPE_HOST, m_incoming.data(), MPI_REPLACE));
+    PetscCall(code);
     PetscFunctionReturn(petsc_success);
   }
   /// Waits for the messages. remote() is complete in the instance copies() then.
   PetscErrorCode receive() {
     PetscFunctionBeginUser;
     PetscCall(PetscSFBcastEnd(m_messages, MPIU_SCALAR, m_outgoing.data(), m_incoming.data(), MPI_REPLACE));
-    Kokkos::deep_copy(m_copies, m_remote, m_incoming);
+    PetscCall(run_on_this_rank(function, [&]() { Kokkos::deep_copy(copies(), m_remote, m_incoming); }));
     PetscFunctionReturn(petsc_success);
   }
-  /// The later work of the instance of PETSc waits for that of copies().
+  /// The later work of the products waits for that of copies().
   PetscErrorCode join() {
-    return let_wait(false);
+    PetscFunctionBeginUser;
+    PetscCall(run_on_this_rank(function, [&]() { m_copies->let_main_wait(); }));
+    PetscFunctionReturn(petsc_success);
   }
 
-  /// Starts to send the elements of remote(), which exec has computed, to the ranks that own them. Fences exec.
-  PetscErrorCode send_back(const ExecutionSpace& exec) {
+  /// Starts to send the elements of remote() to the ranks that own them. Fences the instance of the products.
+  PetscErrorCode send_back() {
     PetscFunctionBeginUser;
-    Kokkos::deep_copy(exec, m_incoming, m_remote);
-    exec.fence();
-    Kokkos::deep_copy(m_outgoing, petsc_scalar(0));
+    const PetscErrorCode code = run_on_this_rank(function, [&]() {
+      Kokkos::deep_copy(m_exec, m_incoming, m_remote);
+      m_exec.fence();
+      std::fill_n(m_outgoing.data(), m_outgoing.extent(0), petsc_scalar(0));
+    });
     PetscCall(PetscSFReduceWithMemTypeBegin(m_messages, MPIU_SCALAR, PETSC_MEMTYPE_HOST, m_incoming.data(),
                                             PETSC_MEMTYPE_HOST, m_outgoing.data(), MPIU_SUM));
+    PetscCall(code);
     PetscFunctionReturn(petsc_success);
   }
   /// Waits for the elements that other ranks have sent by send_back(), and adds them to y.
   template <class Vector>
-  PetscErrorCode add(const ExecutionSpace& exec, const Vector& y) {
+  PetscErrorCode add(const Vector& y) {
     PetscFunctionBeginUser;
     PetscCall(PetscSFReduceEnd(m_messages, MPIU_SCALAR, m_incoming.data(), m_outgoing.data(), MPIU_SUM));
-    Kokkos::deep_copy(exec, m_packed, m_outgoing);
-    add_to_rows(exec, m_sent, m_packed, y);
+    PetscCall(run_on_this_rank(function, [&]() {
+      Kokkos::deep_copy(m_exec, m_packed, m_outgoing);
+      add_to_rows(m_exec, m_sent, m_packed, y);
+    }));
     PetscFunctionReturn(petsc_success);
   }
 
  private:
+  static constexpr const char* function = "Filigree::petsc_shell";
   static constexpr bool on_host = Kokkos::SpaceAccessibility<ExecutionSpace, Kokkos::HostSpace>::accessible;
-  /// Memory of the host that a GPU copies at full speed.
-#if defined(FILIGREE_PETSC_HAS_KOKKOS)
+  /// Memory of the host that a GPU copies at full speed, if this Kokkos has a name for it.
+#if defined(KOKKOS_HAS_SHARED_HOST_PINNED_SPACE)
   using message_space = std::conditional_t<on_host, Kokkos::HostSpace, Kokkos::SharedHostPinnedSpace>;
 #else
   using message_space = Kokkos::HostSpace;
@@ -163,10 +174,9 @@ class PetscExchange {
     const auto label = [](const char* name) {
       return Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string("Filigree::petsc_shell::") + name);
     };
+    using List = Kokkos::View<const PetscInt*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
     m_sent = Kokkos::View<PetscInt*, device_type>(label("sent"), sent.size());
-    Kokkos::deep_copy(
-        m_sent, Kokkos::View<const PetscInt*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
-                    sent.data(), sent.size()));
+    Kokkos::deep_copy(m_sent, List(sent.data(), sent.size()));
     m_packed = rows_type(label("packed"), sent.size(), 1);
     m_remote = rows_type(label("remote"), count, 1);
     // They are the same Views on a host.
@@ -174,41 +184,9 @@ class PetscExchange {
     m_incoming = Kokkos::create_mirror_view(message_space(), m_remote);
   }
 
-  PetscErrorCode create_instance() {
-    PetscFunctionBeginUser;
-    m_copies = petsc_instance<ExecutionSpace>();
-#if defined(FILIGREE_PETSC_HAS_STREAMS)
-    if constexpr (!on_host) {
-      PetscCall(PetscDeviceContextCreate(&m_context));
-      PetscCall(PetscDeviceContextSetStreamType(m_context, PETSC_STREAM_NONBLOCKING));
-      PetscCall(PetscDeviceContextSetUp(m_context));
-      void* stream = nullptr;
-      PetscCall(PetscDeviceContextGetStreamHandle(m_context, &stream));
-      m_copies = ExecutionSpace(*static_cast<cudaStream_t*>(stream));
-    }
-#endif
-    PetscFunctionReturn(petsc_success);
-  }
-
-  /// The later work of copies() waits for the instance of PETSc, or the other way round. The host does not wait.
-  PetscErrorCode let_wait([[maybe_unused]] bool copies_wait) {
-    PetscFunctionBeginUser;
-#if defined(FILIGREE_PETSC_HAS_STREAMS)
-    if constexpr (!on_host) {
-      PetscDeviceContext current = nullptr;
-      PetscCall(PetscDeviceContextGetCurrentContext(&current));
-      PetscCall(PetscDeviceContextWaitForContext(copies_wait ? m_context : current,
-                                                 copies_wait ? current : m_context));
-    }
-#endif
-    PetscFunctionReturn(petsc_success);
-  }
-
   PetscSF m_messages = nullptr;  ///< from the elements that are sent to those of the remote columns
-#if defined(FILIGREE_PETSC_HAS_STREAMS)
-  PetscDeviceContext m_context = nullptr;  ///< has the stream of m_copies
-#endif
-  ExecutionSpace m_copies;
+  ExecutionSpace m_exec;         ///< of the products
+  std::unique_ptr<SideInstance<ExecutionSpace>> m_copies;
   Kokkos::View<PetscInt*, device_type> m_sent;  ///< owned elements that other ranks need, in ascending order
   rows_type m_packed;                           ///< these elements of x
   rows_type m_remote;                           ///< elements of x for the remote columns

@@ -156,6 +156,14 @@ class PetscProduct : public PetscProductBase {
     State state;                              ///< of the matrix, when these were made
   };
 
+  /// The first of the errors of several steps that are all done.
+  struct FirstError {
+    PetscErrorCode code = petsc_success;
+    void add(PetscErrorCode next) {
+      if (code == petsc_success) code = next;
+    }
+  };
+
   MPI_Comm comm() const { return PetscObjectComm(reinterpret_cast<PetscObject>(m_A)); }
   bool has_remote() const { return m_parts.rows.extent(0) > 0; }
 
@@ -348,7 +356,7 @@ class PetscProduct : public PetscProductBase {
     PetscLayout owners = nullptr;
     PetscCall(MatGetLayouts(m_A, nullptr, &owners));
     PetscCall(run_on_all_ranks(comm(), function, [&]() { *exchange = std::make_unique<exchange_type>(); }));
-    PetscCall((*exchange)->create(comm(), owners, count, columns));
+    PetscCall((*exchange)->create(comm(), instance(), owners, count, columns));
     PetscFunctionReturn(petsc_success);
   }
 
@@ -366,21 +374,23 @@ class PetscProduct : public PetscProductBase {
       PetscFunctionReturn(petsc_success);
     }
     exchange_type& exchange = *m_parts.exchange;
-    PetscCall(exchange.pack(exec, one_column<const_rows_type>(from)));
+    FirstError error;
+    error.add(exchange.pack(one_column<const_rows_type>(from)));
     // On a host the messages travel during the product. A GPU computes while the host waits for the packed elements.
-    if constexpr (on_host) PetscCall(exchange.send());
-    const PetscErrorCode code = multiply_owned();
-    if constexpr (!on_host) PetscCall(exchange.send());
-    // An exchange that has begun must end, also after an error.
-    PetscCall(exchange.receive());
-    PetscCall(code);
-    if (!has_remote()) PetscFunctionReturn(petsc_success);
-    PetscCall(run_on_this_rank(function, [&]() {
-      spmv(exchange.copies(), Mode::NoTranspose, petsc_scalar(1), m_parts.remote, column(exchange.remote()),
-           petsc_scalar(0), column(m_parts.products));
-    }));
-    PetscCall(exchange.join());
-    add_to_rows(exec, m_parts.rows, m_parts.products, one_column<rows_type>(to));
+    if constexpr (on_host) error.add(exchange.send());
+    error.add(multiply_owned());
+    if constexpr (!on_host) error.add(exchange.send());
+    error.add(exchange.receive());
+    if (has_remote())
+      error.add(run_on_this_rank(function, [&]() {
+        spmv(exchange.copies(), Mode::NoTranspose, petsc_scalar(1), m_parts.remote, column(exchange.remote()),
+             petsc_scalar(0), column(m_parts.products));
+      }));
+    error.add(exchange.join());
+    if (has_remote())
+      error.add(run_on_this_rank(
+          function, [&]() { add_to_rows(exec, m_parts.rows, m_parts.products, one_column<rows_type>(to)); }));
+    PetscCall(error.code);
     PetscFunctionReturn(petsc_success);
   }
 
@@ -388,10 +398,10 @@ class PetscProduct : public PetscProductBase {
   PetscErrorCode multiply_transposed(const const_vector_type& from, const vector_type& to) {
     PetscFunctionBeginUser;
     const ExecutionSpace exec = instance();
-    PetscErrorCode code = petsc_success;
+    FirstError error;
     if (m_parts.exchange != nullptr) {
       const rows_type& remote = m_parts.exchange->remote();
-      code = run_on_this_rank(function, [&]() {
+      error.add(run_on_this_rank(function, [&]() {
         if (has_remote()) {
           gather_rows(exec, m_parts.rows, one_column<const_rows_type>(from), m_parts.products);
           spmv(exec, Mode::Transpose, petsc_scalar(1), m_parts.remote, column(m_parts.products),
@@ -399,16 +409,14 @@ class PetscProduct : public PetscProductBase {
         } else {
           Kokkos::deep_copy(exec, remote, petsc_scalar(0));
         }
-      });
-      // Other ranks wait for these elements, also after an error.
-      PetscCall(m_parts.exchange->send_back(exec));
+      }));
+      error.add(m_parts.exchange->send_back());
     }
-    const PetscErrorCode owned_code = run_on_this_rank(function, [&]() {
+    error.add(run_on_this_rank(function, [&]() {
       spmv(exec, Mode::Transpose, petsc_scalar(1), m_parts.owned, from, petsc_scalar(0), to);
-    });
-    if (m_parts.exchange != nullptr) PetscCall(m_parts.exchange->add(exec, one_column<rows_type>(to)));
-    PetscCall(code);
-    PetscCall(owned_code);
+    }));
+    if (m_parts.exchange != nullptr) error.add(m_parts.exchange->add(one_column<rows_type>(to)));
+    PetscCall(error.code);
     PetscFunctionReturn(petsc_success);
   }
 
