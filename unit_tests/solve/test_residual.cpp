@@ -202,15 +202,18 @@ TEST(ProductAndDots, ConjugatesTheFirstFactor) {
 #if defined(KOKKOS_ENABLE_CUDA)
 /// A reduction borrows a workspace besides that of the product. The graphs keep theirs.
 TEST(ProductAndDots, CanBeCapturedIntoGraphs) {
-  const ExecutionSpace exec = another_instance();
   const auto host = with_large_diagonal<double>(20000, 4);
   using Vector = Kokkos::View<double*, Device>;
   const auto x = device_list<Vector>(Random(3).vectors<double>(20000, 1).data);
   const auto expect = [&](const auto& A) {
+    const ExecutionSpace exec = another_instance();
     const Vector y("y", 20000);
     const Kokkos::View<Filigree::Sums<double, 2>, Device> dots("dots");
     std::vector<cudaGraphExec_t> graphs;
     for (int i = 0; i < 2; ++i) {
+      // A larger product leaves workspaces of which each is large enough for both.
+      auto& pool = Filigree::Impl::WorkspacePool<ExecutionSpace>::get();
+      pool.give_back(pool.borrow(exec, 1 << 20, 1 << 20));
       Filigree::product_and_dots(exec, "N", A, x, y, dots);
       exec.fence();
       const auto expected_y = host_list(y);
