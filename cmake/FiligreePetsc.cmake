@@ -10,6 +10,11 @@ if(NOT MPI_CXX_FOUND)
   return()
 endif()
 # PETSc comes with a file for pkg-config, in a folder that its own variables name.
+if(DEFINED ENV{PETSC_DIR} AND NOT EXISTS "$ENV{PETSC_DIR}/$ENV{PETSC_ARCH}/lib/pkgconfig/PETSc.pc")
+  set(FILIGREE_MISSING_PETSC "Filigree::petsc: the environment variables PETSC_DIR and PETSC_ARCH are \"$ENV{PETSC_DIR}\" and \"$ENV{PETSC_ARCH}\", \
+but there is no file $ENV{PETSC_DIR}/$ENV{PETSC_ARCH}/lib/pkgconfig/PETSc.pc. Correct or unset them.")
+  return()
+endif()
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
   set(filigree_pkg_config_path "$ENV{PKG_CONFIG_PATH}")
@@ -32,6 +37,9 @@ PETSc in ${filigree_petsc_PREFIX} has another one, in ${filigree_other_kokkos}. 
   return()
 endif()
 if(NOT TARGET Filigree::petsc)
+  if(NOT Filigree_FIND_QUIETLY)
+    message(STATUS "Filigree::petsc uses PETSc ${filigree_petsc_VERSION} in ${filigree_petsc_PREFIX}")
+  endif()
   add_library(Filigree::petsc INTERFACE IMPORTED GLOBAL)
   # The headers are those of a system library, so that their warnings are not shown.
   set_target_properties(Filigree::petsc PROPERTIES
