@@ -356,27 +356,41 @@ TEST(PetscShell, SolversNeedTheSameIterations) {
   EXPECT_PETSC(MatDestroy(&A));
 }
 
-TEST(PetscShell, ShowsTheFormatsOfAllRanks) {
-  Mat A = make_grid(5, 2);
-  Mat shell = make_shell(A, "cds", "coo");
-  PetscViewer viewer = nullptr;
-  const int ranks = ranks_of_world();
+/// What MatView() writes, on rank 0.
+std::string view_of(Mat shell) {
   // Tests with other numbers of ranks run at the same time.
-  const std::string file = "petsc_shell_view_" + std::to_string(ranks) + ".txt";
+  const std::string file = "petsc_shell_view_" + std::to_string(ranks_of_world()) + ".txt";
+  PetscViewer viewer = nullptr;
   EXPECT_PETSC(PetscViewerASCIIOpen(PETSC_COMM_WORLD, file.c_str(), &viewer));
   EXPECT_PETSC(MatView(shell, viewer));
   EXPECT_PETSC(PetscViewerDestroy(&viewer));
+  std::ostringstream text;
   if (rank_of_world() == 0) {
-    std::ostringstream text;
     text << std::ifstream(file).rdbuf();
     std::remove(file.c_str());
-    for (int rank = 0; rank < ranks; ++rank) {
-      const std::string line = "Filigree on rank " + std::to_string(rank) + ": owned columns cds" +
-                               (ranks > 1 ? ", remote columns coo\n" : "\n");
-      EXPECT_NE(text.str().find(line), std::string::npos) << line << text.str();
-    }
   }
-  EXPECT_PETSC(MatDestroy(&shell));
+  return text.str();
+}
+
+TEST(PetscShell, ShowsTheFormatsOfAllRanks) {
+  Mat A = make_grid(5, 2);
+  Mat named = make_shell(A, "cds", "coo");
+  Mat picked = make_shell(A);
+  const std::string text_of_named = view_of(named), text_of_picked = view_of(picked);
+  if (rank_of_world() == 0) {
+    const int ranks = ranks_of_world();
+    for (int rank = 0; rank < ranks; ++rank) {
+      const std::string start = "Filigree on rank " + std::to_string(rank) + ": owned columns ";
+      const std::string line = start + "cds" + (ranks > 1 ? ", remote columns coo\n" : "\n");
+      EXPECT_NE(text_of_named.find(line), std::string::npos) << line << text_of_named;
+      EXPECT_NE(text_of_picked.find(start), std::string::npos) << start << text_of_picked;
+    }
+    EXPECT_NE(text_of_named.find("The options name the format"), std::string::npos) << text_of_named;
+    EXPECT_EQ(text_of_named.find("Picked"), std::string::npos) << text_of_named;
+    EXPECT_NE(text_of_picked.find("Picked"), std::string::npos) << text_of_picked;
+  }
+  EXPECT_PETSC(MatDestroy(&picked));
+  EXPECT_PETSC(MatDestroy(&named));
   EXPECT_PETSC(MatDestroy(&A));
 }
 

@@ -76,7 +76,10 @@ class PetscProduct : public PetscProductBase {
     if (has_remote()) text += ", remote columns " + m_parts.remote.selection().picked;
     return text;
   }
-  std::string explain() const override { return m_parts.owned.explain(); }
+  std::string explain() const override {
+    return m_options.format.empty() ? m_parts.owned.explain()
+                                    : "The options name the format of the owned columns.";
+  }
 
   PetscErrorCode build() override {
     PetscFunctionBeginUser;
