@@ -228,12 +228,17 @@ TEST(Workspace, IsOnlyAllocatedForMoreThanBefore) {
     Pool::get().give_back(Pool::get().borrow(exec, 1000, sums));
   EXPECT_EQ(recorder.events().allocations, std::vector<std::string>());
   auto& larger = Pool::get().borrow(exec, 1 << 20, 1 << 20);
-  const std::vector<std::string> one{"Filigree::workspace_zeros[all]", "Filigree::workspace_sums[all]"};
-  std::vector<std::string> expected = one;
-  // On a backend with graphs, one is spare.
+  const auto allocations = recorder.events().allocations;
+  // On a backend with graphs there is a spare one, and another one for each that is borrowed. Other tests have borrowed some
+  // for good.
   if (Filigree::Impl::CapturedGraph::possible<ExecutionSpace>())
-    expected.insert(expected.end(), one.begin(), one.end());
-  EXPECT_EQ(recorder.events().allocations, expected);
+    EXPECT_GE(allocations.size(), 4u);
+  else
+    EXPECT_EQ(allocations.size(), 2u);
+  std::vector<std::string> expected;
+  while (expected.size() < allocations.size())
+    expected.insert(expected.end(), {"Filigree::workspace_zeros[all]", "Filigree::workspace_sums[all]"});
+  EXPECT_EQ(allocations, expected);
   const auto zeros = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), larger.zeros);
   for (std::size_t i = 0; i < zeros.extent(0); ++i)
     ASSERT_EQ(zeros(i), 0u) << i;
