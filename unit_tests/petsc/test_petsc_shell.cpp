@@ -571,12 +571,16 @@ TEST(PetscShell, ReportsErrorsOnAllRanks) {
   PetscInt first = 0, end = 0;
   EXPECT_PETSC(MatGetOwnershipRange(open, &first, &end));
   // Only the last rank changes the matrix. All ranks must get the error.
-  if (rank_of_world() == ranks - 1) EXPECT_PETSC(MatSetValue(open, first, first, 1, INSERT_VALUES));
+  if (rank_of_world() == ranks - 1) {
+    EXPECT_PETSC(MatSetValue(open, first, first, 1, INSERT_VALUES));
+  }
   expect_error(error_on_all_ranks(open), PETSC_ERR_ARG_WRONGSTATE, "the matrix is not assembled");
   {
     Vec x = nullptr, y = nullptr;
     EXPECT_PETSC(MatCreateVecs(shell, &x, &y));
-    if (rank_of_world() != ranks - 1) EXPECT_PETSC(MatSetValue(open, first, first, 1, INSERT_VALUES));
+    if (rank_of_world() != ranks - 1) {
+      EXPECT_PETSC(MatSetValue(open, first, first, 1, INSERT_VALUES));
+    }
     const Errors errors;
     EXPECT_EQ(static_cast<int>(MatMult(shell, x, y)), PETSC_ERR_ARG_WRONGSTATE);
     EXPECT_NE(errors.text().find("the matrix is not assembled"), std::string::npos) << errors.text();
