@@ -106,7 +106,7 @@ bool Product<ExecutionSpace, Matrix, X, Y>::launch_columns_on_gpu(int first, int
   constexpr int per_lane = 4;
   if constexpr (!is_scaled_v<Matrix>) {
     if (count % per_lane == 0 && is_row_major<per_lane>(x.from_column(first)) &&
-        is_row_major<per_lane>(y.from_column(first))) {
+        is_row_major<per_lane>(y.from_column(first)) && packs_are_near<per_lane>(x, x_rows)) {
       launch<per_lane, ColumnAccess::row_major>(first, count);
       return true;
     }

@@ -61,6 +61,13 @@ bool rows_are_near(const MultiVector<T>& vector, std::int64_t rows) {
   return rows * vector.row_bytes <= std::int64_t(std::numeric_limits<std::uint32_t>::max());
 }
 
+/// Whether a number of 32 bits counts the packs of Count elements in the first `rows` rows.
+template <int Count, class T>
+bool packs_are_near(const MultiVector<T>& vector, std::int64_t rows) {
+  const std::int64_t packs_per_row = vector.row_bytes / (Count * static_cast<std::int64_t>(sizeof(T)));
+  return rows * packs_per_row <= std::int64_t(std::numeric_limits<std::uint32_t>::max());
+}
+
 /// Whether the elements of a row are neighbours, and every Count of them, from the first one on, are aligned
 /// to their bytes.
 template <int Count, class T>

@@ -51,6 +51,7 @@ struct ProductOperands : Scaling {
   int columns;
   accumulator_type alpha;
   accumulator_type beta;
+  int first_column = 0;  ///< in a lane that has_column_lanes: the column of x of its first sum
 
   /// with_mode() for the modes that the product can have: with an Epilogue N and C, else all.
   template <class Visit>
@@ -106,10 +107,21 @@ struct ProductOperands : Scaling {
   /// The operands of one of these lanes, which has the columns from lane * Columns on.
   KOKKOS_FORCEINLINE_FUNCTION ProductOperands of_column_lane(int lane) const {
     ProductOperands result = *this;
-    result.x = x.from_column(lane * Columns);
+    result.first_column = lane * Columns;
     result.y = y.from_column(lane * Columns);
     result.columns = Columns;
     return result;
+  }
+  /// The elements of a row of x in the columns of such a lane. The address is computed with 32-bit numbers from one
+  /// that all lanes share, which takes fewer registers and instructions than an address per lane. spmv() checks
+  /// that 32 bits suffice, see packs_are_near().
+  template <class Row>
+  KOKKOS_FORCEINLINE_FUNCTION Pack<x_type, Columns> load_row_of_lane(Row row) const {
+    using pack_type = Pack<x_type, Columns>;
+    const auto packs_per_row = static_cast<std::uint32_t>(x.row_bytes) / std::uint32_t(sizeof(pack_type));
+    const std::uint32_t pack =
+        static_cast<std::uint32_t>(row) * packs_per_row + static_cast<std::uint32_t>(first_column) / Columns;
+    return reinterpret_cast<const pack_type*>(x.data)[pack];
   }
 
   /// Columns of x whose loads are in flight together.
@@ -124,7 +136,7 @@ struct ProductOperands : Scaling {
       if (First > 0 && !has(First)) return;
       FILIGREE_UNROLL(4)
       for (int c = First; c < Columns && c < First + column_group; ++c)
-        visit(c, has(c) ? c : columns - 1);
+        visit(c, has(c) ? first_column + c : columns - 1);
       for_each_column<First + column_group>(visit);
     }
   }
@@ -167,8 +179,7 @@ struct ProductOperands : Scaling {
         FILIGREE_UNROLL(4)
         for (int i = 0; i < group; ++i)
           if (first + i < Size && exists(first + i))
-            factors[i] =
-                *reinterpret_cast<const Pack<x_type, Columns>*>(x.pointer(columns_of_a[first + i], 0));
+            factors[i] = load_row_of_lane(columns_of_a[first + i]);
           else
             factors[i] = {};
         FILIGREE_UNROLL(4)
@@ -271,7 +282,8 @@ struct ProductOperands : Scaling {
                                               std::int64_t y_rows = INT64_MAX) const {
     if constexpr (Rows == 1) {
       store(sums[0], row);
-    } else if constexpr (!y_is_in_memory) {
+    } else if constexpr (!y_is_in_memory || (Rows & (Rows - 1)) != 0) {
+      // One store writes a power of two of elements.
       for (int r = 0; r < Rows; ++r)
         if (static_cast<std::int64_t>(row) < y_rows - r) store(sums[r], row + r);
     } else {
