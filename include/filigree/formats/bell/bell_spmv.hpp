@@ -4,6 +4,7 @@
 #include "filigree/core/block_size.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/formats/bell/bell_matrix.hpp"
+#include "filigree/product/block_columns_product.hpp"
 #include "filigree/product/launch_product.hpp"
 #include "filigree/product/operands.hpp"
 
@@ -38,6 +39,15 @@ struct BellSpmv {
         block_width(static_cast<std::int64_t>(bell.block_width())),
         run_time_block_size(bell.block_size()),
         operands(operands_) {}
+
+  /// See BlockColumnsProduct.
+  static constexpr bool has_column_per_block = true;
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t value_stride() const { return rows; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t block_count() const { return block_width; }
+  KOKKOS_FORCEINLINE_FUNCTION ordinal_type block_column(ordinal_type block_row, std::int64_t k) const {
+    const ordinal_type block = block_entries[k * block_rows + block_row];
+    return block < 0 ? 0 : block * BlockSize;
+  }
 
   /// Modes N and C on a GPU.
   KOKKOS_FORCEINLINE_FUNCTION void row_product(const std::int64_t row, const Operands& of_lane) const {
@@ -133,30 +143,40 @@ struct BellSpmv {
   }
 };
 
+/// Launches the product of a blocked ELL matrix whose block size is BlockSize, or 0 in modes T and H.
+template <int BlockSize, bool Conjugate, class ExecutionSpace, class Bell, class Operands>
+void launch_bell_spmv(const ExecutionSpace& exec, const std::string& name, const Bell& bell,
+                      const Operands& operands) {
+  using Kernel = BellSpmv<ExecutionSpace, Bell, Operands, BlockSize, Conjugate>;
+  using launch = typename Kernel::launch;
+  const Kernel kernel(bell, operands);
+  using BlockColumns = BlockColumnsProduct<ExecutionSpace, Kernel, Operands, BlockSize, Conjugate>;
+  if constexpr (BlockColumns::exists) {
+    const BlockColumns block_columns{kernel};
+    if (block_columns.fits()) return block_columns.launch_on(exec, name);
+    if constexpr (Operands::is_exact)
+      return launch_bell_spmv<BlockSize, Conjugate>(exec, name, bell, operands.with_any_count());
+  }
+  launch_product(exec, name, launch::policy(exec, kernel.rows, launch::team_size, operands.column_lanes()),
+                 kernel);
+}
+
 /// The product of a blocked ELL matrix. The arguments are checked, and A has entries.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const BellMatrix<S, O, D, M, Z>& bell, const Operands& operands) {
-  const auto launch = [&](auto block_size, const auto& chosen_operands) {
-    with_conjugate<S>(mode, [&](auto conjugate) {
-      using Kernel =
-          BellSpmv<ExecutionSpace, BellMatrix<S, O, D, M, Z>, std::decay_t<decltype(chosen_operands)>,
-                   decltype(block_size)::value, decltype(conjugate)::value>;
-      using launch = typename Kernel::launch;
-      launch_product(exec, name,
-                     launch::policy(exec, static_cast<std::int64_t>(bell.numRows()), launch::team_size,
-                                    chosen_operands.column_lanes()),
-                     Kernel(bell, chosen_operands));
+  with_conjugate<S>(mode, [&](auto conjugate) {
+    constexpr bool c = decltype(conjugate)::value;
+    if constexpr (Operands::y_is_in_memory)
+      if (is_transpose(mode)) {
+        operands.scale(exec, static_cast<std::int64_t>(bell.numCols()));
+        launch_bell_spmv<0, c>(exec, name, bell, operands.with_any_count());
+        return;
+      }
+    with_block_size(bell.block_size(), [&](auto block_size) {
+      constexpr int b = decltype(block_size)::value;
+      if constexpr (b > 0) launch_bell_spmv<b, c>(exec, name, bell, operands);
     });
-  };
-  if constexpr (Operands::y_is_in_memory)
-    if (is_transpose(mode)) {
-      operands.scale(exec, static_cast<std::int64_t>(bell.numCols()));
-      launch(std::integral_constant<int, 0>(), operands.with_any_count());
-      return;
-    }
-  with_block_size(bell.block_size(), [&](auto block_size) {
-    if constexpr (decltype(block_size)::value > 0) launch(block_size, operands);
   });
 }
 

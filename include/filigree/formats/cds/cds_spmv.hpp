@@ -7,10 +7,10 @@
 #include "filigree/core/block_size.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/formats/cds/cds_matrix.hpp"
-#include "filigree/formats/cds/cds_spmv_columns.hpp"
 #include "filigree/formats/cds/cds_spmv_components.hpp"
 #include "filigree/formats/cds/cds_spmv_device.hpp"
 #include "filigree/formats/cds/cds_spmv_host.hpp"
+#include "filigree/product/block_columns_product.hpp"
 
 namespace Filigree::Impl {
 
@@ -63,17 +63,13 @@ template <int BlockSize, bool Conjugate, class ExecutionSpace, class Cds, class 
 void diagonal_spmv_on_gpu(const ExecutionSpace& exec, const std::string& name, const Cds& cds,
                           const Operands& operands) {
   const std::int64_t rows = static_cast<std::int64_t>(cds.numRows());
-  using Columns = CdsColumnsSpmv<ExecutionSpace, Cds, Operands, BlockSize, Conjugate>;
-  if constexpr (Operands::most_columns > 1 && !Operands::has_column_lanes && Columns::packs_divide_blocks) {
-    using launch = typename Columns::launch;
-    const Columns kernel(cds, operands);
-    if (kernel.packs_are_aligned_and_whole()) {
-      launch_product(
-          exec, name,
-          launch::policy(exec, rows / Columns::rows_per_lane, launch::team_size, kernel.column_lanes()),
-          kernel);
-      return;
-    }
+  using Product = CdsProduct<ExecutionSpace, Cds, Operands, BlockSize>;
+  using BlockColumns = BlockColumnsProduct<ExecutionSpace, Product, Operands, BlockSize, Conjugate>;
+  if constexpr (BlockColumns::exists) {
+    const BlockColumns kernel{Product(cds, operands)};
+    if (kernel.fits()) return kernel.launch_on(exec, name);
+    if constexpr (Operands::is_exact)
+      return diagonal_spmv_on_gpu<BlockSize, Conjugate>(exec, name, cds, operands.with_any_count());
   }
   constexpr int packed_rows =
       cds_rows_per_lane<typename std::decay_t<decltype(leading_matrix(cds))>::value_type, BlockSize,

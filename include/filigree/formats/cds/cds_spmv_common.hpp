@@ -68,6 +68,14 @@ struct CdsProduct {
     return BlockSize > 0 ? BlockSize : run_time_block_size;
   }
 
+  /// See BlockColumnsProduct.
+  static constexpr bool has_column_per_block = false;
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t value_stride() const { return stride; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t block_count() const { return diagonals; }
+  KOKKOS_FORCEINLINE_FUNCTION ordinal_type block_column(ordinal_type block_row, std::int64_t d) const {
+    return clipped_column(block_row, offsets[d]);
+  }
+
   /// The first column of the block in which a block row meets the diagonal with the given offset. A block
   /// outside the matrix holds only zeros, so its column is clipped to any column inside; that costs less than
   /// a branch. All differences fit into the ordinal type, and 32-bit ordinals need fewer registers.

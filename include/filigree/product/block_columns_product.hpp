@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "filigree/product/launch_product.hpp"
+#include "filigree/product/operands.hpp"
+
+namespace Filigree::Impl {
+
+/// The product of a matrix of blocks with several columns of x on a GPU, in modes N and C. With one row and one
+/// column of x per lane, the loads of x would cost more than those of the values. A lane therefore multiplies
+/// several rows of a block with four columns of x: it uses each element of x for all these rows, and each value for
+/// all these columns. Other vector lanes of the same Kokkos thread have the other columns of x and load the same
+/// values at the same time (see docs/performance.md, "Blocks with several columns of x on a GPU").
+///
+/// A sum gets its products by ascending block and column, as in the kernels with one row per lane.
+///
+/// Product is the data of such a kernel: `values`, `rows`, `columns`, `operands`, value_stride(), block_count(), and
+/// block_column(block_row, k), the first matrix column of block k of a block row. If that block does not exist, its
+/// values are 0, and the column is that of any block. Product::has_column_per_block is whether the matrix stores a
+/// column per block.
+template <class ExecutionSpace, class Product, class Operands, int BlockSize, bool Conjugate>
+struct BlockColumnsProduct {
+  using scalar_type = typename Product::scalar_type;
+  using ordinal_type = typename Product::ordinal_type;
+  using x_type = typename Operands::x_type;
+  using accumulator_type = typename Operands::accumulator_type;
+
+  static constexpr int columns_per_lane = 4;
+  /// Rows of a lane, a divisor of the block size: 4 or 2, or all rows of a block with an odd number of rows.
+  static constexpr int rows_per_lane = BlockSize % 2 == 1                               ? BlockSize
+                                       : BlockSize % 4 == 0 && sizeof(scalar_type) <= 8 ? 4
+                                                                                        : 2;
+  /// More rows need more registers.
+  using launch = RowLaunch<ExecutionSpace, 256, BlockSize == 2 ? 4 : 2>;
+  /// Rows whose values in a matrix column one load brings.
+  static constexpr int rows_per_load = rows_per_lane % 2 == 0 ? rows_per_lane : 1;
+  /// Whether the elements of a row of x are neighbours. Otherwise those of a column of x are.
+  static constexpr bool x_is_row_major = Operands::has_column_lanes;
+  /// Neighbouring elements of a column of x that one load brings.
+  static constexpr int x_per_load =
+      x_is_row_major || sizeof(x_type) >= 16 ? 1 : static_cast<int>(16 / sizeof(x_type));
+  /// Matrix columns whose loads are in flight together.
+  static constexpr int batch = x_per_load > 2 ? x_per_load : BlockSize == 3 ? 3 : 2;
+  /// Whether a lane loads the column of the next block before it multiplies a block, so that the loads of x do not
+  /// wait for it. That takes registers, which a row-major x needs, unless each lane loads a column of its own.
+  static constexpr bool looks_ahead = !x_is_row_major || Product::has_column_per_block;
+  /// Whether the kernel exists. Its sums must fit the registers of a lane.
+  static constexpr bool exists = runs_on_gpu_v<ExecutionSpace> && BlockSize > 1 &&
+                                 Operands::most_columns > 1 && Operands::x_is_in_memory &&
+                                 (x_is_row_major || (BlockSize % 2 == 0 && BlockSize % x_per_load == 0)) &&
+                                 sizeof(accumulator_type[rows_per_lane][columns_per_lane]) <= 256;
+
+  Product product;
+
+  /// Whether the kernel can multiply these operands: the extents of the matrix are multiples of the block size,
+  /// and what a lane loads together is aligned.
+  bool fits() const {
+    if (product.columns % BlockSize != 0 || product.rows % BlockSize != 0) return false;
+    if (product.value_stride() % rows_per_load != 0 || !is_aligned_to_pack<rows_per_load>(product.values))
+      return false;
+    const auto& x = product.operands.x;
+    constexpr std::uintptr_t bytes = x_per_load * sizeof(x_type);
+    return x_is_row_major ||
+           (x.has_unit_stride() && reinterpret_cast<std::uintptr_t>(x.data) % bytes == 0 &&
+            x.column_stride * static_cast<std::int64_t>(sizeof(x_type)) % static_cast<std::int64_t>(bytes) ==
+                0);
+  }
+
+  /// The lanes over which the columns of x are spread.
+  KOKKOS_FORCEINLINE_FUNCTION int column_lanes() const {
+    return (product.operands.columns + columns_per_lane - 1) / columns_per_lane;
+  }
+
+  void launch_on(const ExecutionSpace& exec, const std::string& name) const {
+    int lanes = 1;
+    while (lanes < column_lanes())
+      lanes *= 2;
+    launch_product(exec, name, launch::policy(exec, product.rows / rows_per_lane, launch::team_size, lanes),
+                   *this);
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
+    const auto items = launch::rows_of_team(team, product.rows / rows_per_lane, team.team_size());
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, items.count), [&](const int i) {
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, column_lanes()), [&](const int lane) {
+        const std::int64_t row = (items.first + i) * rows_per_lane;
+        if constexpr (x_is_row_major)
+          multiply(row, product.operands.of_column_lane(lane));
+        else
+          multiply(row, product.operands.template with_stride<true>().template from_column<columns_per_lane>(
+                            lane * columns_per_lane));
+      });
+    });
+  }
+
+ private:
+  template <class LaneOperands>
+  using sums_of = typename LaneOperands::sums_type[rows_per_lane];
+  using values_type = scalar_type[batch][rows_per_lane];
+
+  /// The rows of a lane, from `row` on.
+  template <class LaneOperands>
+  KOKKOS_FORCEINLINE_FUNCTION void multiply(const std::int64_t row, const LaneOperands& operands) const {
+    sums_of<LaneOperands> sums;
+    for (int r = 0; r < rows_per_lane; ++r)
+      for (int c = 0; c < columns_per_lane; ++c)
+        sums[r][c] = accumulator_type(0);
+    const ordinal_type block_row = static_cast<ordinal_type>(row) / BlockSize;
+    auto value = product.values + row;
+    const std::int64_t count = product.block_count();
+    ordinal_type next_column = product.block_column(block_row, 0);
+    const auto add_block = [&](const std::int64_t k) {
+      const ordinal_type column = looks_ahead ? next_column : product.block_column(block_row, k);
+      if (looks_ahead) next_column = product.block_column(block_row, k + 1 < count ? k + 1 : k);
+      FILIGREE_UNROLL(4)
+      for (int first = 0; first < BlockSize; first += batch) {
+        values_type values;
+        FILIGREE_UNROLL(4)
+        for (int i = 0; i < batch; ++i) {
+          // The last batch of a block may be shorter.
+          if (first + i >= BlockSize) continue;
+          load_rows(values[i], value);
+          value += product.value_stride();
+        }
+        if constexpr (x_is_row_major)
+          add_row_major(sums, values, operands, column, first);
+        else
+          add_by_columns(sums, values, operands, column, first);
+      }
+    };
+    if constexpr (BlockSize == 2) {
+      // Such a block has few loads, so that those of two blocks are in flight together.
+      FILIGREE_UNROLL(2)
+      for (std::int64_t k = 0; k < count; ++k)
+        add_block(k);
+    } else {
+      FILIGREE_UNROLL(1)
+      for (std::int64_t k = 0; k < count; ++k)
+        add_block(k);
+    }
+    if constexpr (x_is_row_major) {
+      for (int r = 0; r < rows_per_lane; ++r)
+        operands.store(sums[r], row + r);
+    } else {
+      operands.store_rows(sums, row, product.rows);
+    }
+  }
+
+  template <class Pointer>
+  static KOKKOS_FORCEINLINE_FUNCTION void load_rows(scalar_type (&values)[rows_per_lane],
+                                                    const Pointer& pointer) {
+    FILIGREE_UNROLL(8)
+    for (int r = 0; r < rows_per_lane; r += rows_per_load) {
+      const auto loaded = load_pack<rows_per_load>(pointer + r);
+      for (int i = 0; i < rows_per_load; ++i)
+        values[r + i] = conjugate_if<Conjugate>(loaded.values[i]);
+    }
+  }
+
+  /// Adds the products of a batch of matrix columns from column + first on.
+  template <class LaneOperands>
+  static KOKKOS_FORCEINLINE_FUNCTION void add_row_major(sums_of<LaneOperands>& sums,
+                                                        const values_type& values,
+                                                        const LaneOperands& operands,
+                                                        const ordinal_type column, const int first) {
+    Pack<x_type, columns_per_lane> factors[batch];
+    FILIGREE_UNROLL(4)
+    for (int i = 0; i < batch; ++i)
+      if (first + i < BlockSize) factors[i] = operands.load_row_of_lane(column + first + i);
+    FILIGREE_UNROLL(4)
+    for (int i = 0; i < batch; ++i)
+      for (int c = 0; c < columns_per_lane; ++c)
+        for (int r = 0; r < rows_per_lane; ++r)
+          if (first + i < BlockSize) operands.add_unless_zero(sums[r][c], values[i][r], factors[i].values[c]);
+  }
+
+  /// The same if the elements of a column of x are neighbours.
+  template <class LaneOperands>
+  static KOKKOS_FORCEINLINE_FUNCTION void add_by_columns(sums_of<LaneOperands>& sums,
+                                                         const values_type& values,
+                                                         const LaneOperands& operands,
+                                                         const ordinal_type column, const int first) {
+    operands.for_each_column([&](const int c, const int column_of_x) {
+      using pack_type = Pack<x_type, x_per_load>;
+      x_type factors[batch];
+      FILIGREE_UNROLL(4)
+      for (int i = 0; i < batch; i += x_per_load) {
+        if (first + i >= BlockSize) continue;
+        const auto loaded = *reinterpret_cast<const pack_type*>(&operands.x(column + first + i, column_of_x));
+        for (int j = 0; j < x_per_load; ++j)
+          factors[i + j] = loaded.values[j];
+      }
+      FILIGREE_UNROLL(4)
+      for (int i = 0; i < batch; ++i)
+        for (int r = 0; r < rows_per_lane; ++r)
+          if (first + i < BlockSize) operands.add_unless_zero(sums[r][c], values[i][r], factors[i]);
+    });
+  }
+};
+
+}  // namespace Filigree::Impl
