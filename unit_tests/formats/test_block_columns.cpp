@@ -31,7 +31,7 @@ TYPED_TEST_SUITE(BlockColumns, Cases);
 TYPED_TEST(BlockColumns, MultipliesAnyNumberOfColumns) {
   using Scalar = typename TypeParam::Scalar;
   for (int b = 1; b <= 8; ++b) {
-    const auto host = block_banded<Scalar>(40 * b, 40 * b, b);
+    const auto host = block_banded<Scalar>(150 * b, 150 * b, b);
     const auto A = this->converted(host, b);
     for (const int columns : {2, 3, 4, 5, 8, 11, 12, 16, 17, 20})
       for (const Mode mode : {Mode::NoTranspose, Mode::Conjugate})
@@ -65,30 +65,35 @@ TYPED_TEST(BlockColumns, MultipliesPartsOfViews) {
     for (const int columns : {4, 8}) {
       const auto expected =
           expect_product(host, Product<Scalar>{Mode::NoTranspose, Scalar(1), Scalar(0), columns});
-      for (const int first : {0, 1, 2, 4})
-        for (const int first_column : {0, 1, 2, 4}) {
-          const auto part = [&](const View& view) {
-            return Kokkos::subview(view, std::make_pair(first, first + 24 * b),
-                                   std::make_pair(first_column, first_column + columns));
-          };
-          const View x("x", 24 * b + 5, columns + 5), y("y", 24 * b + 5, columns + 5);
-          Kokkos::deep_copy(x, not_a_number<Scalar>());
-          Kokkos::deep_copy(y, Scalar(77));
-          const auto whole = device_view<View>(expected.x);
-          Kokkos::deep_copy(part(x), whole);
-          Filigree::spmv(Mode::NoTranspose, Scalar(1), A, part(x), Scalar(0), part(y));
-          const View result("result", 24 * b, columns);
-          Kokkos::deep_copy(result, part(y));
-          EXPECT_TRUE(agrees(host_vectors(result), expected.reference))
-              << "b = " << b << ", " << columns << " columns, from row " << first << " and column "
-              << first_column;
-          const auto all = host_vectors(y);
-          std::int64_t others = 0;
-          for (std::int64_t c = 0; c < all.columns; ++c)
-            for (std::int64_t row = 0; row < all.rows; ++row)
-              if (all(row, c) == Scalar(77)) ++others;
-          EXPECT_EQ(others, all.rows * all.columns - std::int64_t(24) * b * columns);
-        }
+      const auto expect_product_of_parts = [&](int x_first, int y_first, int first_column) {
+        const auto part = [&](const View& view, int first) {
+          return Kokkos::subview(view, std::make_pair(first, first + 24 * b),
+                                 std::make_pair(first_column, first_column + columns));
+        };
+        const View x("x", 24 * b + 8, columns + 8), y("y", 24 * b + 8, columns + 8);
+        Kokkos::deep_copy(x, not_a_number<Scalar>());
+        Kokkos::deep_copy(y, Scalar(77));
+        const auto whole = device_view<View>(expected.x);
+        Kokkos::deep_copy(part(x, x_first), whole);
+        Filigree::spmv(Mode::NoTranspose, Scalar(1), A, part(x, x_first), Scalar(0), part(y, y_first));
+        const View result("result", 24 * b, columns);
+        Kokkos::deep_copy(result, part(y, y_first));
+        EXPECT_TRUE(agrees(host_vectors(result), expected.reference))
+            << "b = " << b << ", " << columns << " columns, x from row " << x_first << ", y from row "
+            << y_first << ", both from column " << first_column;
+        const auto all = host_vectors(y);
+        std::int64_t others = 0;
+        for (std::int64_t c = 0; c < all.columns; ++c)
+          for (std::int64_t row = 0; row < all.rows; ++row)
+            if (all(row, c) == Scalar(77)) ++others;
+        EXPECT_EQ(others, all.rows * all.columns - std::int64_t(24) * b * columns);
+      };
+      for (const int first_column : {0, 1, 2, 4}) {
+        for (const int first : {0, 1, 2, 4})
+          expect_product_of_parts(first, first, first_column);
+        expect_product_of_parts(0, 1, first_column);
+        expect_product_of_parts(1, 0, first_column);
+      }
     }
   }
 }
@@ -110,6 +115,56 @@ TYPED_TEST(BlockColumns, DoesNotMultiplyPadding) {
         A, host, Product<Scalar>{Mode::NoTranspose, Scalar(1), Scalar(0), 8}, x))
         << "b = " << b;
   }
+}
+
+/// Whether the kernel with several rows per lane exists, and whether it takes the product of A with 8 columns.
+template <Filigree::Impl::ColumnAccess Access, int BlockSize>
+std::pair<bool, bool> several_rows(const Filigree::CdsMatrix<double, int, Device, void, int>& A) {
+  using Layout = std::conditional_t<Access == Filigree::Impl::ColumnAccess::row_major, Kokkos::LayoutRight,
+                                    Kokkos::LayoutLeft>;
+  using Operands = Filigree::Impl::ProductOperands<double, double, double,
+                                                   Access == Filigree::Impl::ColumnAccess::row_major ? 4 : 8,
+                                                   Filigree::Impl::NoScaling, Access>;
+  using Product = Filigree::Impl::CdsProduct<ExecutionSpace, std::decay_t<decltype(A)>, Operands, BlockSize>;
+  using Kernel = Filigree::Impl::BlockColumnsProduct<ExecutionSpace, Product, Operands, BlockSize, false>;
+  const View2<double, Layout> x("x", A.numCols(), 8), y("y", A.numRows(), 8);
+  const Operands operands{{},
+                          Filigree::Impl::multi_vector<View2<double, Layout>, const double>(x),
+                          Filigree::Impl::multi_vector(y),
+                          8,
+                          1,
+                          0};
+  return {Kernel::exists, Kernel{Product(A, operands)}.fits()};
+}
+
+template <int BlockSize>
+void expect_several_rows() {
+  using Filigree::Impl::ColumnAccess;
+  constexpr int b = BlockSize;
+  constexpr bool on_gpu = Filigree::Impl::runs_on_gpu_v<ExecutionSpace>;
+  const auto cds = [](int rows, int columns) {
+    return Filigree::convert<Filigree::CdsMatrix>(device_crs(block_banded<double>(rows, columns, b)),
+                                                  any_padding<Filigree::CdsOptions>(b));
+  };
+  const auto whole = cds(16 * b, 16 * b);
+  EXPECT_EQ((several_rows<ColumnAccess::row_major, b>(whole)), std::make_pair(on_gpu, true)) << b;
+  EXPECT_EQ((several_rows<ColumnAccess::exact, b>(whole)), std::make_pair(on_gpu && b % 2 == 0, true)) << b;
+  EXPECT_FALSE((several_rows<ColumnAccess::row_major, b>(cds(16 * b, 16 * b + 1)).second)) << b;
+  EXPECT_FALSE((several_rows<ColumnAccess::row_major, b>(cds(16 * b + 1, 16 * b)).second)) << b;
+  auto empty = whole;
+  empty.offsets = {};
+  empty.values = {};
+  EXPECT_FALSE((several_rows<ColumnAccess::row_major, b>(empty).second)) << b;
+}
+
+TEST(BlockColumnsKernel, IsChosenForWholeBlocks) {
+  expect_several_rows<2>();
+  expect_several_rows<3>();
+  expect_several_rows<4>();
+  expect_several_rows<5>();
+  expect_several_rows<6>();
+  expect_several_rows<7>();
+  expect_several_rows<8>();
 }
 
 }  // namespace

@@ -251,10 +251,14 @@ TYPED_TEST(Views, MayBeUsedOnAnotherInstance) {
 TEST(FarRows, AreNotAddressedWith32Bits) {
   constexpr std::int64_t stride = std::int64_t(1) << 25;
   using Filigree::Impl::MultiVector;
+  using Filigree::Impl::packs_are_near;
   using Filigree::Impl::rows_are_near;
   const MultiVector<double> far{nullptr, 8 * stride, 2};
   EXPECT_TRUE(rows_are_near(far, 15));
   EXPECT_FALSE(rows_are_near(far, 16));
+  const MultiVector<double> wide{nullptr, 1 << 30, 1};  // 2^25 packs of 32 bytes per row
+  EXPECT_TRUE(packs_are_near<4>(wide, 127));
+  EXPECT_FALSE(packs_are_near<4>(wide, 128));
   if constexpr (Filigree::Impl::runs_on_gpu_v<ExecutionSpace>) {
     const Vectors<View2> v(4);
     View1<double, Kokkos::LayoutLeft> memory;

@@ -142,6 +142,8 @@ TYPED_TEST(FusedProduct, MultipliesDenseBlocks) {
       SCOPED_TRACE("blocks of " + std::to_string(block_size) + ", " + name);
       for (const int columns : {0, 4, 5})
         EXPECT_TRUE(calls_once<Kokkos::LayoutLeft>(A, host, Mode::NoTranspose, columns));
+      for (const int columns : {8, 20})
+        EXPECT_TRUE(calls_once<Kokkos::LayoutRight>(A, host, Mode::NoTranspose, columns));
       EXPECT_TRUE(adds_up(A, host, 0));
     });
   }

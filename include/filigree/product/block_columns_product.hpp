@@ -30,21 +30,22 @@ struct BlockColumnsProduct {
   static constexpr int rows_per_lane = BlockSize % 2 == 1                               ? BlockSize
                                        : BlockSize % 4 == 0 && sizeof(scalar_type) <= 8 ? 4
                                                                                         : 2;
-  /// More rows need more registers.
-  using launch = RowLaunch<ExecutionSpace, 256, BlockSize == 2 ? 4 : 2>;
+  /// Two teams leave 128 registers per lane. With b = 2 a lane has fewer sums and values, so that four teams fit.
+  using launch = RowLaunch<ExecutionSpace, 256, BlockSize == 2 && sizeof(accumulator_type) <= 8 ? 4 : 2>;
   /// Rows whose values in a matrix column one load brings.
   static constexpr int rows_per_load = rows_per_lane % 2 == 0 ? rows_per_lane : 1;
-  /// Whether the elements of a row of x are neighbours. Otherwise those of a column of x are.
+  /// Whether the elements of a row of x are neighbours. Otherwise those of a column must be, see fits().
   static constexpr bool x_is_row_major = Operands::has_column_lanes;
   /// Neighbouring elements of a column of x that one load brings.
   static constexpr int x_per_load =
       x_is_row_major || sizeof(x_type) >= 16 ? 1 : static_cast<int>(16 / sizeof(x_type));
   /// Matrix columns whose loads are in flight together.
   static constexpr int batch = x_per_load > 2 ? x_per_load : BlockSize == 3 ? 3 : 2;
-  /// Whether a lane loads the column of the next block before it multiplies a block, so that the loads of x do not
-  /// wait for it. That takes registers, which a row-major x needs, unless each lane loads a column of its own.
+  /// Whether a lane reads where the next block lies before it multiplies a block. Otherwise the loads of x wait for
+  /// that. In CDS with row-major x it is left out, because the additional register slows the kernel down.
   static constexpr bool looks_ahead = !x_is_row_major || Product::has_column_per_block;
-  /// Whether the kernel exists. Its sums must fit the registers of a lane.
+  /// Whether the kernel exists. Its sums must fit the registers of a lane. If x is not row-major, blocks must have whole
+  /// loads of x; for odd block sizes one row per lane is faster then.
   static constexpr bool exists = runs_on_gpu_v<ExecutionSpace> && BlockSize > 1 &&
                                  Operands::most_columns > 1 && Operands::x_is_in_memory &&
                                  (x_is_row_major || (BlockSize % 2 == 0 && BlockSize % x_per_load == 0)) &&
@@ -52,10 +53,11 @@ struct BlockColumnsProduct {
 
   Product product;
 
-  /// Whether the kernel can multiply these operands: the extents of the matrix are multiples of the block size,
-  /// and what a lane loads together is aligned.
+  /// Whether the kernel can multiply these operands: there are blocks, no block is cut between the columns or rows
+  /// of a lane, and what a lane loads together is aligned.
   bool fits() const {
-    if (product.columns % BlockSize != 0 || product.rows % BlockSize != 0) return false;
+    if (product.block_count() == 0 || product.columns % BlockSize != 0 || product.rows % rows_per_lane != 0)
+      return false;
     if (product.value_stride() % rows_per_load != 0 || !is_aligned_to_pack<rows_per_load>(product.values))
       return false;
     const auto& x = product.operands.x;
@@ -66,14 +68,14 @@ struct BlockColumnsProduct {
                 0);
   }
 
-  /// The lanes over which the columns of x are spread.
-  KOKKOS_FORCEINLINE_FUNCTION int column_lanes() const {
+  /// The lanes over which the columns of x are spread. The vector length of a team is the next power of two.
+  KOKKOS_FORCEINLINE_FUNCTION int lanes_with_columns() const {
     return (product.operands.columns + columns_per_lane - 1) / columns_per_lane;
   }
 
   void launch_on(const ExecutionSpace& exec, const std::string& name) const {
     int lanes = 1;
-    while (lanes < column_lanes())
+    while (lanes < lanes_with_columns())
       lanes *= 2;
     launch_product(exec, name, launch::policy(exec, product.rows / rows_per_lane, launch::team_size, lanes),
                    *this);
@@ -82,7 +84,7 @@ struct BlockColumnsProduct {
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
     const auto items = launch::rows_of_team(team, product.rows / rows_per_lane, team.team_size());
     Kokkos::parallel_for(Kokkos::TeamThreadRange(team, items.count), [&](const int i) {
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, column_lanes()), [&](const int lane) {
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, lanes_with_columns()), [&](const int lane) {
         const std::int64_t row = (items.first + i) * rows_per_lane;
         if constexpr (x_is_row_major)
           multiply(row, product.operands.of_column_lane(lane));

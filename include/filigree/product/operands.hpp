@@ -17,7 +17,7 @@ enum class ColumnAccess {
   any,       ///< up to Columns columns with any strides
   exact,     ///< exactly Columns columns with any strides. If x is in memory, rows_are_near() holds for it
   row_major  ///< for a GPU: Columns columns per lane, which are neighbours in memory. Other lanes have the
-             ///< other columns, see ProductOperands::of_column_lane()
+             ///< other columns, see ProductOperands::of_column_lane(). packs_are_near() holds for x
 };
 
 /// x, y, alpha and beta of y = beta*y + alpha*op(A)*x, for Columns columns of x and y as ColumnAccess says.
@@ -51,7 +51,7 @@ struct ProductOperands : Scaling {
   int columns;
   accumulator_type alpha;
   accumulator_type beta;
-  int first_column = 0;  ///< in a lane that has_column_lanes: the column of x of its first sum
+  int first_column_of_lane = 0;  ///< of a column lane: the column of its first sum in this launch
 
   /// with_mode() for the modes that the product can have: with an Epilogue N and C, else all.
   template <class Visit>
@@ -104,23 +104,24 @@ struct ProductOperands : Scaling {
       lanes *= 2;
     return lanes;
   }
-  /// The operands of one of these lanes, which has the columns from lane * Columns on.
+  /// The operands of one of these lanes, which has the columns from lane * Columns on. Its y begins with the first
+  /// of them, but its x is that of the launch: for_each_column() and load_row_of_lane() find the columns.
   KOKKOS_FORCEINLINE_FUNCTION ProductOperands of_column_lane(int lane) const {
     ProductOperands result = *this;
-    result.first_column = lane * Columns;
+    result.first_column_of_lane = lane * Columns;
     result.y = y.from_column(lane * Columns);
     result.columns = Columns;
     return result;
   }
-  /// The elements of a row of x in the columns of such a lane. The address is computed with 32-bit numbers from one
-  /// that all lanes share, which takes fewer registers and instructions than an address per lane. spmv() checks
-  /// that 32 bits suffice, see packs_are_near().
+  /// The elements of a row of x in the columns of such a lane. All lanes share the base of the address, and the rest
+  /// is a number of 32 bits. That takes fewer registers and instructions than an address per lane. Requires
+  /// packs_are_near() of x.
   template <class Row>
   KOKKOS_FORCEINLINE_FUNCTION Pack<x_type, Columns> load_row_of_lane(Row row) const {
     using pack_type = Pack<x_type, Columns>;
     const auto packs_per_row = static_cast<std::uint32_t>(x.row_bytes) / std::uint32_t(sizeof(pack_type));
-    const std::uint32_t pack =
-        static_cast<std::uint32_t>(row) * packs_per_row + static_cast<std::uint32_t>(first_column) / Columns;
+    const std::uint32_t pack = static_cast<std::uint32_t>(row) * packs_per_row +
+                               static_cast<std::uint32_t>(first_column_of_lane) / Columns;
     return reinterpret_cast<const pack_type*>(x.data)[pack];
   }
 
@@ -136,7 +137,7 @@ struct ProductOperands : Scaling {
       if (First > 0 && !has(First)) return;
       FILIGREE_UNROLL(4)
       for (int c = First; c < Columns && c < First + column_group; ++c)
-        visit(c, has(c) ? first_column + c : columns - 1);
+        visit(c, has(c) ? first_column_of_lane + c : columns - 1);
       for_each_column<First + column_group>(visit);
     }
   }
@@ -229,12 +230,14 @@ struct ProductOperands : Scaling {
   /// a * x(row, column)
   template <class Row>
   KOKKOS_FORCEINLINE_FUNCTION accumulator_type product(const Scalar& a, Row row, int column) const {
+    static_assert(!has_column_lanes, "x of a column lane begins with the first column of the launch.");
     return accumulator_type(widen<accumulator_type>(a) * widen<accumulator_type>(x(row, column)));
   }
 
   /// y(column, :) += alpha * a * x(row, :) with atomics, for modes T and H. y must have been scaled before.
   KOKKOS_FORCEINLINE_FUNCTION void scatter(std::int64_t row, const Scalar& a, std::int64_t column) const {
     static_assert(y_is_in_memory, "An Epilogue gets whole sums only.");
+    static_assert(!has_column_lanes, "x of a column lane begins with the first column of the launch.");
     const auto wide_a = widen<accumulator_type>(a);
     for (int c = 0; c < columns; ++c)
       atomic_add(&y(column, c),
@@ -282,8 +285,7 @@ struct ProductOperands : Scaling {
                                               std::int64_t y_rows = INT64_MAX) const {
     if constexpr (Rows == 1) {
       store(sums[0], row);
-    } else if constexpr (!y_is_in_memory || (Rows & (Rows - 1)) != 0) {
-      // One store writes a power of two of elements.
+    } else if constexpr (!y_is_in_memory) {
       for (int r = 0; r < Rows; ++r)
         if (static_cast<std::int64_t>(row) < y_rows - r) store(sums[r], row + r);
     } else {

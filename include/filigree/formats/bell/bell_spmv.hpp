@@ -143,19 +143,17 @@ struct BellSpmv {
   }
 };
 
-/// Launches the product of a blocked ELL matrix whose block size is BlockSize, or 0 in modes T and H.
+/// Launches the product of a blocked ELL matrix. BlockSize is its block size, or 0 for modes T and H.
 template <int BlockSize, bool Conjugate, class ExecutionSpace, class Bell, class Operands>
 void launch_bell_spmv(const ExecutionSpace& exec, const std::string& name, const Bell& bell,
                       const Operands& operands) {
   using Kernel = BellSpmv<ExecutionSpace, Bell, Operands, BlockSize, Conjugate>;
   using launch = typename Kernel::launch;
   const Kernel kernel(bell, operands);
-  using BlockColumns = BlockColumnsProduct<ExecutionSpace, Kernel, Operands, BlockSize, Conjugate>;
-  if constexpr (BlockColumns::exists) {
-    const BlockColumns block_columns{kernel};
-    if (block_columns.fits()) return block_columns.launch_on(exec, name);
-    if constexpr (Operands::is_exact)
-      return launch_bell_spmv<BlockSize, Conjugate>(exec, name, bell, operands.with_any_count());
+  using SeveralRows = BlockColumnsProduct<ExecutionSpace, Kernel, Operands, BlockSize, Conjugate>;
+  if constexpr (SeveralRows::exists) {
+    const SeveralRows several_rows{kernel};
+    if (several_rows.fits()) return several_rows.launch_on(exec, name);
   }
   launch_product(exec, name, launch::policy(exec, kernel.rows, launch::team_size, operands.column_lanes()),
                  kernel);

@@ -64,12 +64,10 @@ void diagonal_spmv_on_gpu(const ExecutionSpace& exec, const std::string& name, c
                           const Operands& operands) {
   const std::int64_t rows = static_cast<std::int64_t>(cds.numRows());
   using Product = CdsProduct<ExecutionSpace, Cds, Operands, BlockSize>;
-  using BlockColumns = BlockColumnsProduct<ExecutionSpace, Product, Operands, BlockSize, Conjugate>;
-  if constexpr (BlockColumns::exists) {
-    const BlockColumns kernel{Product(cds, operands)};
+  using SeveralRows = BlockColumnsProduct<ExecutionSpace, Product, Operands, BlockSize, Conjugate>;
+  if constexpr (SeveralRows::exists) {
+    const SeveralRows kernel{Product(cds, operands)};
     if (kernel.fits()) return kernel.launch_on(exec, name);
-    if constexpr (Operands::is_exact)
-      return diagonal_spmv_on_gpu<BlockSize, Conjugate>(exec, name, cds, operands.with_any_count());
   }
   constexpr int packed_rows =
       cds_rows_per_lane<typename std::decay_t<decltype(leading_matrix(cds))>::value_type, BlockSize,
