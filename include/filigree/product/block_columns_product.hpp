@@ -17,7 +17,7 @@ namespace Filigree::Impl {
 /// Product is the data of such a kernel: `values`, `rows`, `columns`, `operands`, value_stride(), block_count(), and
 /// block_column(block_row, k), the first matrix column of block k of a block row. If that block does not exist, its
 /// values are 0, and the column is that of any block. Product::has_column_per_block is whether the matrix stores a
-/// column per block.
+/// column for each block, as blocked ELL does. CDS stores an offset for each block diagonal.
 template <class ExecutionSpace, class Product, class Operands, int BlockSize, bool Conjugate>
 struct BlockColumnsProduct {
   using scalar_type = typename Product::scalar_type;
@@ -41,8 +41,9 @@ struct BlockColumnsProduct {
       x_is_row_major || sizeof(x_type) >= 16 ? 1 : static_cast<int>(16 / sizeof(x_type));
   /// Matrix columns whose loads are in flight together.
   static constexpr int batch = x_per_load > 2 ? x_per_load : BlockSize == 3 ? 3 : 2;
-  /// Whether a lane reads where the next block lies before it multiplies a block. Otherwise the loads of x wait for
-  /// that. In CDS with row-major x it is left out, because the additional register slows the kernel down.
+  /// Whether a lane reads where the next block lies before it multiplies a block, so that the loads of x do not wait
+  /// for that. CDS with row-major x is slower with it (see docs/performance.md, "Blocks with several columns of x on
+  /// a GPU").
   static constexpr bool looks_ahead = !x_is_row_major || Product::has_column_per_block;
   /// Whether the kernel exists. Its sums must fit the registers of a lane. If x is not row-major, blocks must have whole
   /// loads of x; for odd block sizes one row per lane is faster then.
