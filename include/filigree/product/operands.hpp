@@ -137,7 +137,7 @@ struct ProductOperands : Scaling {
       if (First > 0 && !has(First)) return;
       FILIGREE_UNROLL(4)
       for (int c = First; c < Columns && c < First + column_group; ++c)
-        visit(c, has(c) ? first_column_of_lane + c : columns - 1);
+        visit(c, has(c) ? (has_column_lanes ? first_column_of_lane : 0) + c : columns - 1);
       for_each_column<First + column_group>(visit);
     }
   }
