@@ -117,6 +117,25 @@ TYPED_TEST(BlockColumns, DoesNotMultiplyPadding) {
   }
 }
 
+/// The same with block size 1: one diagonal, of which every fourth element is an entry.
+TYPED_TEST(BlockColumns, DoesNotMultiplyPaddingOfDiagonals) {
+  using Scalar = typename TypeParam::Scalar;
+  constexpr std::int64_t size = 600;
+  HostMatrix<Scalar> host(size, size);
+  for (std::int64_t row = 0; row + 1 < size; row += 4)
+    host.rows[static_cast<std::size_t>(row)].push_back({row + 1, Scalar(3)});
+  const auto A = this->converted(host, 1);
+  for (const int columns : {4, 8, 16}) {
+    auto x = Random(6).vectors<Scalar>(size, columns);
+    for (std::int64_t row = 0; row < size; ++row)
+      if (row % 4 != 1)
+        for (int c = 0; c < columns; ++c)
+          x(row, c) = not_a_number<Scalar>();
+    EXPECT_TRUE(multiplies_vectors<typename TypeParam::Layout>(
+        A, host, Product<Scalar>{Mode::NoTranspose, Scalar(1), Scalar(0), columns}, x));
+  }
+}
+
 /// Whether the kernel with several rows per lane exists, and whether it takes the product of A with 8 columns.
 template <Filigree::Impl::ColumnAccess Access, int BlockSize>
 std::pair<bool, bool> several_rows(const Filigree::CdsMatrix<double, int, Device, void, int>& A) {
@@ -155,6 +174,20 @@ void expect_several_rows() {
   empty.offsets = {};
   empty.values = {};
   EXPECT_FALSE((several_rows<ColumnAccess::row_major, b>(empty).second)) << b;
+}
+
+template <class Scalar, Filigree::Impl::ColumnAccess Access, int BlockSize>
+constexpr bool all_columns_per_lane = Filigree::Impl::has_cds_columns_spmv<
+    Filigree::CdsMatrix<Scalar, int, Device, void, int>,
+    Filigree::Impl::ProductOperands<Scalar, Scalar, Scalar, 8, Filigree::Impl::NoScaling, Access>, BlockSize>;
+
+TEST(BlockColumnsKernel, HasAllColumnsOfDiagonals) {
+  using Filigree::Impl::ColumnAccess;
+  EXPECT_TRUE((all_columns_per_lane<double, ColumnAccess::exact, 1>));
+  EXPECT_FALSE((all_columns_per_lane<double, ColumnAccess::any, 1>));
+  EXPECT_FALSE((all_columns_per_lane<double, ColumnAccess::row_major, 1>));
+  EXPECT_FALSE((all_columns_per_lane<double, ColumnAccess::exact, 3>));
+  EXPECT_FALSE((all_columns_per_lane<float, ColumnAccess::exact, 1>));
 }
 
 TEST(BlockColumnsKernel, IsChosenForWholeBlocks) {

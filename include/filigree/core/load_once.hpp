@@ -33,6 +33,16 @@ KOKKOS_FORCEINLINE_FUNCTION T load_once(const T* pointer) {
 #endif
 }
 
+/// load_once() of a double by an instruction for doubles. load_once() loads words and joins them, which makes a kernel
+/// slower that needs almost all of its registers (see docs/performance.md, "Values loaded ahead in CDS").
+KOKKOS_FORCEINLINE_FUNCTION double load_double_once(const double* pointer) {
+#if defined(__CUDA_ARCH__)
+  return __ldcs(pointer);
+#else
+  return *pointer;
+#endif
+}
+
 /// Prefetches `count` elements that begin `ahead` elements after `first` into the caches of a host, from the
 /// given level on: 1 or 2. The elements need not exist: a prefetch of an invalid address has no effect.
 template <int Level = 2, class T>

@@ -167,8 +167,8 @@ struct ProductOperands : Scaling {
 
   /// Calls add(sums[c], i, x(columns_of_a[i], c)) for all columns c of x and all i in order. If exists(i) is
   /// false, x is not read, and 0 stands for its element. Elements of x are loaded in groups, before the
-  /// additions of the group.
-  template <int Size, class Ordinal, class Exists, class Add>
+  /// additions of the group. With ColumnAccess::exact a group has ColumnsTogether columns of x.
+  template <int ColumnsTogether = 1, int Size, class Ordinal, class Exists, class Add>
   KOKKOS_FORCEINLINE_FUNCTION void add_batch(sums_type& sums, const Ordinal (&columns_of_a)[Size],
                                              const Exists& exists, const Add& add) const {
     if constexpr (has_column_lanes) {
@@ -195,14 +195,18 @@ struct ProductOperands : Scaling {
       for (int i = 0; i < Size; ++i)
         offsets[i] = x.near_offset(columns_of_a[i]);
       FILIGREE_UNROLL(16)
-      for (int c = 0; c < Columns; ++c) {
-        x_type factors[Size];
-        FILIGREE_UNROLL(8)
+      for (int first = 0; first < Columns; first += ColumnsTogether) {
+        x_type factors[ColumnsTogether][Size];
+        FILIGREE_UNROLL(4)
+        for (int c = 0; c < ColumnsTogether; ++c)
+          FILIGREE_UNROLL(8)
         for (int i = 0; i < Size; ++i)
-          factors[i] = exists(i) ? x.at_near_offset(offsets[i], c) : x_type(0);
-        FILIGREE_UNROLL(8)
+          factors[c][i] = exists(i) ? x.at_near_offset(offsets[i], first + c) : x_type(0);
+        FILIGREE_UNROLL(4)
+        for (int c = 0; c < ColumnsTogether; ++c)
+          FILIGREE_UNROLL(8)
         for (int i = 0; i < Size; ++i)
-          add(sums[c], i, factors[i]);
+          add(sums[first + c], i, factors[c][i]);
       }
     } else {
       for_each_column([&](int c, int column) {
@@ -219,10 +223,10 @@ struct ProductOperands : Scaling {
 
   /// sums += values[i] * x(columns_of_a[i], :) for all i in order, unless values[i] is 0. Elements of x are
   /// loaded before the additions.
-  template <int Size, class Ordinal>
+  template <int ColumnsTogether = 1, int Size, class Ordinal>
   KOKKOS_FORCEINLINE_FUNCTION void add_batch_unless_zero(sums_type& sums, const Scalar (&values)[Size],
                                                          const Ordinal (&columns_of_a)[Size]) const {
-    add_batch(
+    add_batch<ColumnsTogether>(
         sums, columns_of_a, [](int) { return true; },
         [&](accumulator_type& sum, int i, const x_type& factor) { add_unless_zero(sum, values[i], factor); });
   }

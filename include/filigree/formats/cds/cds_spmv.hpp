@@ -7,6 +7,7 @@
 #include "filigree/core/block_size.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/formats/cds/cds_matrix.hpp"
+#include "filigree/formats/cds/cds_spmv_columns.hpp"
 #include "filigree/formats/cds/cds_spmv_components.hpp"
 #include "filigree/formats/cds/cds_spmv_device.hpp"
 #include "filigree/formats/cds/cds_spmv_host.hpp"
@@ -58,17 +59,11 @@ struct CdsSpmvTranspose : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   }
 };
 
-/// Modes N and C on a GPU: chooses the kernel that loads the most at once and launches it.
+/// Modes N and C on a GPU by CdsDeviceSpmv, with as many rows per lane as the values allow.
 template <int BlockSize, bool Conjugate, class ExecutionSpace, class Cds, class Operands>
-void diagonal_spmv_on_gpu(const ExecutionSpace& exec, const std::string& name, const Cds& cds,
-                          const Operands& operands) {
+void launch_cds_device_spmv(const ExecutionSpace& exec, const std::string& name, const Cds& cds,
+                            const Operands& operands) {
   const std::int64_t rows = static_cast<std::int64_t>(cds.numRows());
-  using Product = CdsProduct<ExecutionSpace, Cds, Operands, BlockSize>;
-  using SeveralRows = BlockColumnsProduct<ExecutionSpace, Product, Operands, BlockSize, Conjugate>;
-  if constexpr (SeveralRows::exists) {
-    const SeveralRows kernel{Product(cds, operands)};
-    if (kernel.fits()) return kernel.launch_on(exec, name);
-  }
   constexpr int packed_rows =
       cds_rows_per_lane<typename std::decay_t<decltype(leading_matrix(cds))>::value_type, BlockSize,
                         Operands::most_columns>();
@@ -85,6 +80,25 @@ void diagonal_spmv_on_gpu(const ExecutionSpace& exec, const std::string& name, c
   launch_product(exec, name,
                  Single::launch::policy(exec, rows, Single::launch::team_size, operands.column_lanes()),
                  Single(cds, operands));
+}
+
+/// Modes N and C on a GPU: chooses the kernel and launches it.
+template <int BlockSize, bool Conjugate, class ExecutionSpace, class Cds, class Operands>
+void diagonal_spmv_on_gpu(const ExecutionSpace& exec, const std::string& name, const Cds& cds,
+                          const Operands& operands) {
+  using Product = CdsProduct<ExecutionSpace, Cds, Operands, BlockSize>;
+  using SeveralRows = BlockColumnsProduct<ExecutionSpace, Product, Operands, BlockSize, Conjugate>;
+  if constexpr (SeveralRows::exists) {
+    const SeveralRows kernel{Product(cds, operands)};
+    if (kernel.fits()) return kernel.launch_on(exec, name);
+  }
+  if constexpr (has_cds_columns_spmv<Cds, Operands, BlockSize>) {
+    using Kernel = CdsColumnsSpmv<ExecutionSpace, Cds, Operands>;
+    launch_product(exec, name, Kernel::launch::policy(exec, static_cast<std::int64_t>(cds.numRows())),
+                   Kernel(cds, operands));
+  } else {
+    launch_cds_device_spmv<BlockSize, Conjugate>(exec, name, cds, operands);
+  }
 }
 
 /// The product of a matrix whose block size is BlockSize, or is read at run time if BlockSize is 0. The
