@@ -117,8 +117,8 @@ TYPED_TEST(BlockColumns, DoesNotMultiplyPadding) {
   }
 }
 
-/// The same with block size 1: one diagonal, of which every fourth element is an entry.
-TYPED_TEST(BlockColumns, DoesNotMultiplyPaddingOfDiagonals) {
+/// The same with block size 1: three of four rows have no entry, and their padding must not read x.
+TYPED_TEST(BlockColumns, DoesNotMultiplyPaddingOfEmptyRows) {
   using Scalar = typename TypeParam::Scalar;
   constexpr std::int64_t size = 600;
   HostMatrix<Scalar> host(size, size);
@@ -176,18 +176,41 @@ void expect_several_rows() {
   EXPECT_FALSE((several_rows<ColumnAccess::row_major, b>(empty).second)) << b;
 }
 
-template <class Scalar, Filigree::Impl::ColumnAccess Access, int BlockSize>
-constexpr bool all_columns_per_lane = Filigree::Impl::has_cds_columns_spmv<
-    Filigree::CdsMatrix<Scalar, int, Device, void, int>,
-    Filigree::Impl::ProductOperands<Scalar, Scalar, Scalar, 8, Filigree::Impl::NoScaling, Access>, BlockSize>;
+/// A banded matrix with the given number of diagonals, every third of which is a long way from the others.
+template <class Scalar>
+HostMatrix<Scalar> banded(std::int64_t rows, std::int64_t columns, int diagonals) {
+  std::vector<std::int64_t> offsets;
+  for (int d = 0; d < diagonals; ++d)
+    offsets.push_back(d % 3 == 0 ? 40 + d : d - diagonals / 2);
+  std::sort(offsets.begin(), offsets.end());
+  HostMatrix<Scalar> host(rows, columns);
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (const std::int64_t offset : offsets)
+      if (row + offset >= 0 && row + offset < columns)
+        host.rows[static_cast<std::size_t>(row)].push_back(
+            {row + offset, Scalar(static_cast<float>((row * 7 + offset * 3) % 11 + 1)) / Scalar(4)});
+  return host;
+}
 
-TEST(BlockColumnsKernel, HasAllColumnsOfDiagonals) {
-  using Filigree::Impl::ColumnAccess;
-  EXPECT_TRUE((all_columns_per_lane<double, ColumnAccess::exact, 1>));
-  EXPECT_FALSE((all_columns_per_lane<double, ColumnAccess::any, 1>));
-  EXPECT_FALSE((all_columns_per_lane<double, ColumnAccess::row_major, 1>));
-  EXPECT_FALSE((all_columns_per_lane<double, ColumnAccess::exact, 3>));
-  EXPECT_FALSE((all_columns_per_lane<float, ColumnAccess::exact, 1>));
+template <class Ordinal>
+class Diagonals : public testing::Test {};
+using Ordinals = testing::Types<int, std::int64_t>;
+TYPED_TEST_SUITE(Diagonals, Ordinals);
+
+/// A GPU multiplies the diagonals in batches of 7 or fewer. These are fewer diagonals, whole batches, and more.
+TYPED_TEST(Diagonals, AreMultipliedInBatches) {
+  using Case = FormatCase<Cds, double, Left, TypeParam>;
+  for (const int diagonals : {1, 3, 5, 6, 7, 8, 13, 14, 15, 27})
+    for (const auto& [rows, columns] : {std::pair(600, 600), std::pair(600, 300), std::pair(300, 600)}) {
+      const auto host = banded<double>(rows, columns, diagonals);
+      const auto A =
+          Case::convert_with(device_crs<typename Case::Crs>(host), any_padding<typename Case::Options>(1));
+      ASSERT_EQ(static_cast<int>(A.numDiagonals()), diagonals);
+      for (const int columns_of_x : {4, 8, 16})
+        for (const double beta : {0.0, -3.0})
+          EXPECT_TRUE(multiplies<Left>(A, host, Product<double>{Mode::NoTranspose, 2, beta, columns_of_x}))
+              << diagonals << " diagonals, " << rows << " x " << columns;
+    }
 }
 
 TEST(BlockColumnsKernel, IsChosenForWholeBlocks) {

@@ -107,6 +107,7 @@ struct ProductOperands : Scaling {
   /// The operands of one of these lanes, which has the columns from lane * Columns on. Its y begins with the first
   /// of them, but its x is that of the launch: for_each_column() and load_row_of_lane() find the columns.
   KOKKOS_FORCEINLINE_FUNCTION ProductOperands of_column_lane(int lane) const {
+    static_assert(has_column_lanes, "Other kernels take first_column_of_lane as 0.");
     ProductOperands result = *this;
     result.first_column_of_lane = lane * Columns;
     result.y = y.from_column(lane * Columns);
@@ -137,6 +138,7 @@ struct ProductOperands : Scaling {
       if (First > 0 && !has(First)) return;
       FILIGREE_UNROLL(4)
       for (int c = First; c < Columns && c < First + column_group; ++c)
+        // Without column lanes the number is a constant, so that hosts have less code.
         visit(c, has(c) ? (has_column_lanes ? first_column_of_lane : 0) + c : columns - 1);
       for_each_column<First + column_group>(visit);
     }
@@ -167,7 +169,8 @@ struct ProductOperands : Scaling {
 
   /// Calls add(sums[c], i, x(columns_of_a[i], c)) for all columns c of x and all i in order. If exists(i) is
   /// false, x is not read, and 0 stands for its element. Elements of x are loaded in groups, before the
-  /// additions of the group. With ColumnAccess::exact a group has ColumnsTogether columns of x.
+  /// additions of the group. A group has ColumnsTogether columns of x, if they are exact and x is in memory;
+  /// otherwise the parameter has no effect.
   template <int ColumnsTogether = 1, int Size, class Ordinal, class Exists, class Add>
   KOKKOS_FORCEINLINE_FUNCTION void add_batch(sums_type& sums, const Ordinal (&columns_of_a)[Size],
                                              const Exists& exists, const Add& add) const {
@@ -194,19 +197,22 @@ struct ProductOperands : Scaling {
       FILIGREE_UNROLL(8)
       for (int i = 0; i < Size; ++i)
         offsets[i] = x.near_offset(columns_of_a[i]);
+      static_assert(Columns % ColumnsTogether == 0, "A group must not reach beyond the last column.");
       FILIGREE_UNROLL(16)
       for (int first = 0; first < Columns; first += ColumnsTogether) {
         x_type factors[ColumnsTogether][Size];
         FILIGREE_UNROLL(4)
-        for (int c = 0; c < ColumnsTogether; ++c)
+        for (int c = 0; c < ColumnsTogether; ++c) {
           FILIGREE_UNROLL(8)
-        for (int i = 0; i < Size; ++i)
-          factors[c][i] = exists(i) ? x.at_near_offset(offsets[i], first + c) : x_type(0);
+          for (int i = 0; i < Size; ++i)
+            factors[c][i] = exists(i) ? x.at_near_offset(offsets[i], first + c) : x_type(0);
+        }
         FILIGREE_UNROLL(4)
-        for (int c = 0; c < ColumnsTogether; ++c)
+        for (int c = 0; c < ColumnsTogether; ++c) {
           FILIGREE_UNROLL(8)
-        for (int i = 0; i < Size; ++i)
-          add(sums[first + c], i, factors[c][i]);
+          for (int i = 0; i < Size; ++i)
+            add(sums[first + c], i, factors[c][i]);
+        }
       }
     } else {
       for_each_column([&](int c, int column) {

@@ -7,7 +7,7 @@
 #include "filigree/core/block_size.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/formats/cds/cds_matrix.hpp"
-#include "filigree/formats/cds/cds_spmv_columns.hpp"
+#include "filigree/formats/cds/cds_spmv_ahead.hpp"
 #include "filigree/formats/cds/cds_spmv_components.hpp"
 #include "filigree/formats/cds/cds_spmv_device.hpp"
 #include "filigree/formats/cds/cds_spmv_host.hpp"
@@ -92,13 +92,16 @@ void diagonal_spmv_on_gpu(const ExecutionSpace& exec, const std::string& name, c
     const SeveralRows kernel{Product(cds, operands)};
     if (kernel.fits()) return kernel.launch_on(exec, name);
   }
-  if constexpr (has_cds_columns_spmv<Cds, Operands, BlockSize>) {
-    using Kernel = CdsColumnsSpmv<ExecutionSpace, Cds, Operands>;
-    launch_product(exec, name, Kernel::launch::policy(exec, static_cast<std::int64_t>(cds.numRows())),
-                   Kernel(cds, operands));
-  } else {
-    launch_cds_device_spmv<BlockSize, Conjugate>(exec, name, cds, operands);
+  if constexpr (cds_can_load_ahead<Cds, Operands, BlockSize>) {
+    using Ahead = CdsSpmvAhead<ExecutionSpace, Cds, Operands>;
+    const Ahead kernel(cds, operands);
+    if (kernel.fills_little()) {
+      launch_product(exec, name, Ahead::launch::policy(exec, static_cast<std::int64_t>(cds.numRows())),
+                     kernel);
+      return;
+    }
   }
+  launch_cds_device_spmv<BlockSize, Conjugate>(exec, name, cds, operands);
 }
 
 /// The product of a matrix whose block size is BlockSize, or is read at run time if BlockSize is 0. The
