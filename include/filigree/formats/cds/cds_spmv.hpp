@@ -92,7 +92,7 @@ void diagonal_spmv_on_gpu(const ExecutionSpace& exec, const std::string& name, c
     const SeveralRows kernel{Product(cds, operands)};
     if (kernel.fits()) return kernel.launch_on(exec, name);
   }
-  if constexpr (cds_can_load_ahead<Cds, Operands, BlockSize>) {
+  if constexpr (cds_can_load_ahead<Cds, Operands, BlockSize>()) {
     using Ahead = CdsSpmvAhead<ExecutionSpace, Cds, Operands>;
     const Ahead kernel(cds, operands);
     if (kernel.fills_little()) {

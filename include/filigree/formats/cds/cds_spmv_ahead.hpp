@@ -10,11 +10,14 @@ namespace Filigree::Impl {
 /// Whether a GPU can use CdsSpmvAhead: block size 1, a compiled number of several columns of x that are not
 /// row-major, y in memory, ordinals of int, and A, x, y and sums of double. Other cases were not measured.
 template <class Cds, class Operands, int BlockSize>
-constexpr bool cds_can_load_ahead =
-    BlockSize == 1 && !is_split_v<Cds> && Operands::most_columns > 1 && Operands::is_exact &&
-    !Operands::has_column_lanes && Operands::x_is_in_memory && Operands::y_is_in_memory &&
-    std::is_same_v<typename Cds::ordinal_type, int> && std::is_same_v<typename Cds::value_type, double> &&
-    std::is_same_v<typename Operands::x_type, double> && std::is_same_v<typename Operands::y_type, double>;
+constexpr bool cds_can_load_ahead() {
+  constexpr bool is_measured_type =
+      std::is_same_v<typename Cds::ordinal_type, int> && std::is_same_v<typename Cds::value_type, double> &&
+      std::is_same_v<typename Operands::x_type, double> && std::is_same_v<typename Operands::y_type, double>;
+  return BlockSize == 1 && !is_split_v<Cds> && is_measured_type && Operands::most_columns > 1 &&
+         Operands::is_exact && !Operands::has_column_lanes && Operands::x_is_in_memory &&
+         Operands::y_is_in_memory;
+}
 
 /// Modes N and C on a GPU for block size 1 and 4, 8 or 16 columns of x: one lane per row, with all columns of x.
 /// The products of a row are added by ascending column of A.
