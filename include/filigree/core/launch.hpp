@@ -7,10 +7,11 @@
 #include "filigree/core/integer.hpp"
 
 #define FILIGREE_PRAGMA(text) _Pragma(#text)
-// Unrolls the loop that follows `count` times, or completely if its length is a constant of at most `count`.
+// Unrolls the loop that follows `count` times, or completely if its length is a constant of at most `count`. Without
+// optimisation GCC would warn that it ignores this.
 #if defined(__CUDA_ARCH__) || (defined(__clang__) && !defined(__CUDACC__))
 #define FILIGREE_UNROLL(count) FILIGREE_PRAGMA(unroll count)
-#elif defined(__GNUC__) && !defined(__CUDACC__)
+#elif defined(__GNUC__) && defined(__OPTIMIZE__) && !defined(__CUDACC__)
 #define FILIGREE_UNROLL(count) FILIGREE_PRAGMA(GCC unroll count)
 #else
 #define FILIGREE_UNROLL(count)
