@@ -2,6 +2,8 @@
 //
 // Tests of the products of CDS and blocked ELL with several columns of x. On a GPU their kernels depend on the block
 // size, on the layout of x, on how x is aligned, and on whether the last block is whole.
+#include <algorithm>
+
 #include "../support/formats.hpp"
 #include "../support/product.hpp"
 
@@ -177,18 +179,17 @@ void expect_several_rows() {
 }
 
 /// A banded matrix with the given number of diagonals, every third of which is a long way from the others.
-template <class Scalar>
-HostMatrix<Scalar> banded(std::int64_t rows, std::int64_t columns, int diagonals) {
+HostMatrix<double> banded(std::int64_t rows, std::int64_t columns, int diagonals) {
   std::vector<std::int64_t> offsets;
   for (int d = 0; d < diagonals; ++d)
     offsets.push_back(d % 3 == 0 ? 40 + d : d - diagonals / 2);
   std::sort(offsets.begin(), offsets.end());
-  HostMatrix<Scalar> host(rows, columns);
+  HostMatrix<double> host(rows, columns);
   for (std::int64_t row = 0; row < rows; ++row)
     for (const std::int64_t offset : offsets)
       if (row + offset >= 0 && row + offset < columns)
         host.rows[static_cast<std::size_t>(row)].push_back(
-            {row + offset, Scalar(static_cast<float>((row * 7 + offset * 3) % 11 + 1)) / Scalar(4)});
+            {row + offset, static_cast<double>((row * 7 + offset * 3) % 11 + 1) / 4});
   return host;
 }
 
@@ -202,7 +203,7 @@ TYPED_TEST(Diagonals, AreMultipliedInBatches) {
   using Case = FormatCase<Cds, double, Left, TypeParam>;
   for (const int diagonals : {1, 3, 5, 6, 7, 8, 13, 14, 15, 27})
     for (const auto& [rows, columns] : {std::pair(600, 600), std::pair(600, 300), std::pair(300, 600)}) {
-      const auto host = banded<double>(rows, columns, diagonals);
+      const auto host = banded(rows, columns, diagonals);
       const auto A =
           Case::convert_with(device_crs<typename Case::Crs>(host), any_padding<typename Case::Options>(1));
       ASSERT_EQ(static_cast<int>(A.numDiagonals()), diagonals);

@@ -33,9 +33,8 @@ KOKKOS_FORCEINLINE_FUNCTION T load_once(const T* pointer) {
 #endif
 }
 
-/// load_once() of a double by an instruction for doubles; load_once() loads words and joins them. In CdsSpmvAhead
-/// the compiler then orders the loads better (see docs/performance.md, "Values loaded ahead in CDS"). Other kernels
-/// were not measured with it.
+/// load_once() of a double by an instruction for doubles; load_once() loads words and joins them. CdsSpmvAhead is
+/// faster with it (see docs/performance.md, "Values loaded ahead in CDS"). Other kernels were not measured with it.
 KOKKOS_FORCEINLINE_FUNCTION double load_double_once(const double* pointer) {
 #if defined(__CUDA_ARCH__)
   return __ldcs(pointer);

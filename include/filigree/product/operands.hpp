@@ -138,7 +138,7 @@ struct ProductOperands : Scaling {
       if (First > 0 && !has(First)) return;
       FILIGREE_UNROLL(4)
       for (int c = First; c < Columns && c < First + column_group; ++c)
-        // Without column lanes the number is a constant, so that hosts have less code.
+        // Without column lanes the number is a constant, so that kernels have less code.
         visit(c, has(c) ? (has_column_lanes ? first_column_of_lane : 0) + c : columns - 1);
       for_each_column<First + column_group>(visit);
     }

@@ -23,8 +23,8 @@ constexpr bool cds_can_load_ahead() {
 /// The products of a row are added by ascending column of A.
 ///
 /// A lane multiplies the diagonals in batches. At the end of a batch it loads the values of the next one, and then
-/// the elements of x for these values. None of these loads waits for another, so that the lane waits once per
-/// batch (see docs/performance.md, "Values loaded ahead in CDS").
+/// the elements of x for these values. The loads of x need the offsets of the diagonals, but not the values, so that
+/// the lane waits for values and x at the same time (see docs/performance.md, "Values loaded ahead in CDS").
 template <class ExecutionSpace, class Cds, class Operands>
 struct CdsSpmvAhead : CdsProduct<ExecutionSpace, Cds, Operands, 1> {
   static_assert(runs_on_gpu_v<ExecutionSpace>, "One lane per row is right for a GPU only.");
