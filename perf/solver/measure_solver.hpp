@@ -54,8 +54,8 @@ inline void print_solver(const Report& report) {
 /// one with Kokkos Kernels' product run in turns, three times each. The benchmarks also have the figures of
 /// the products alone. Prints a table.
 ///
-/// Throws std::invalid_argument if the matrix is not square or not symmetric, or if conjugate gradients with Kokkos Kernels'
-/// product show that it is not positive definite.
+/// Throws std::invalid_argument if the matrix is not square or not symmetric, or if conjugate gradients with Kokkos
+/// Kernels' product show that it is not positive definite.
 template <class Scalar>
 void measure_solver(Session& session, const std::string& scalar, const std::string& problem_name,
                     int block_size, const typename SpmvProblem<Scalar>::crs_type& crs,

@@ -229,8 +229,8 @@ TEST(Workspace, IsOnlyAllocatedForMoreThanBefore) {
   EXPECT_EQ(recorder.events().allocations, std::vector<std::string>());
   auto& larger = Pool::get().borrow(exec, 1 << 20, 1 << 20);
   const auto allocations = recorder.events().allocations;
-  // On a backend with graphs there is a spare one, and another one for each that is borrowed. Other tests have borrowed some
-  // for good.
+  // On a backend with graphs there is a spare one, and another one for each that is borrowed. Other tests have borrowed
+  // some for good.
   if (Filigree::Impl::CapturedGraph::possible<ExecutionSpace>())
     EXPECT_GE(allocations.size(), 4u);
   else

@@ -8,8 +8,8 @@
 
 namespace Filigree::Impl {
 
-/// An instance whose work can run at the same time as that of another one. With CUDA it has a stream of its own, which does
-/// not wait for the default stream. Elsewhere it is the other instance itself.
+/// An instance whose work can run at the same time as that of another one. With CUDA it has a stream of its own, which
+/// does not wait for the default stream. Elsewhere it is the other instance itself.
 template <class ExecutionSpace>
 class SideInstance {
  public:

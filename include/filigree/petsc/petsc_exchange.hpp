@@ -20,12 +20,12 @@ namespace Filigree::Impl {
 
 /// Sends the elements of x that the remote columns of other ranks need, and receives those for the columns of this rank.
 ///
-/// The messages are in the memory of the host. With CUDA they are copied on a stream of their own, so that the exchange and
-/// the product of the owned columns run at the same time. Elsewhere the copies are on the instance of PETSc.
-/// See docs/performance.md, "Exchange beside the product".
+/// The messages are in the memory of the host. With CUDA they are copied on a stream of their own, so that the exchange
+/// and the product of the owned columns run at the same time. Elsewhere the copies are on the instance of PETSc. See
+/// docs/performance.md, "Exchange beside the product".
 ///
-/// Other ranks wait for the messages of this one. So a caller calls send() and receive(), or send_back() and add(), also if
-/// an earlier call has returned an error.
+/// Other ranks wait for the messages of this one. So a caller calls send() and receive(), or send_back() and add(),
+/// also if an earlier call has returned an error.
 template <class ExecutionSpace>
 class PetscExchange {
  public:
@@ -46,8 +46,8 @@ class PetscExchange {
     }));
   }
 
-  /// Collective. `columns` are the global numbers of the `count` remote columns of this rank, `owners` says which rank owns
-  /// which columns. exec is the instance of the products.
+  /// Collective. `columns` are the global numbers of the `count` remote columns of this rank, `owners` says which rank
+  /// owns which columns. exec is the instance of the products.
   PetscErrorCode create(MPI_Comm comm, const ExecutionSpace& exec, PetscLayout owners, PetscInt count,
                         const PetscInt* columns) {
     PetscFunctionBeginUser;

@@ -10,8 +10,8 @@
 #include <Kokkos_Complex.hpp>
 #include <Kokkos_Core.hpp>
 
-// Matrices of type AIJKOKKOS are multiplied where they are if PETSc has this header, from version 3.19.1 on. Older ones are
-// multiplied on the host.
+// Matrices of type AIJKOKKOS are multiplied where they are if PETSc has this header, from version 3.19.1 on. Older ones
+// are multiplied on the host.
 #if defined(PETSC_HAVE_KOKKOS_KERNELS) && __has_include(<petsc_kokkos.hpp>)
 #define FILIGREE_PETSC_HAS_KOKKOS
 #include <petsc_kokkos.hpp>

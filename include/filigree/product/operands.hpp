@@ -22,8 +22,8 @@ enum class ColumnAccess {
 
 /// x, y, alpha and beta of y = beta*y + alpha*op(A)*x, for Columns columns of x and y as ColumnAccess says.
 /// spmv() makes them and hands them to the kernels of every format. Scalar is the scalar type of A. Y is that of
-/// y, or an Epilogue that gets the sums instead of y. Scaling is NoScaling or PowerScaling. docs/performance.md, "Several columns of x on a GPU", compares the kinds of
-/// access.
+/// y, or an Epilogue that gets the sums instead of y. Scaling is NoScaling or PowerScaling. docs/performance.md,
+/// "Several columns of x on a GPU", compares the kinds of access.
 template <class Scalar, class X, class Y, int Columns, class Scaling = NoScaling,
           ColumnAccess Access = ColumnAccess::any>
 struct ProductOperands : Scaling {
@@ -287,9 +287,9 @@ struct ProductOperands : Scaling {
     }
   }
 
-  /// Stores the sums of Rows neighbouring rows, from `row` on, but not those of rows from y_rows on. If the elements of y are neighbours in memory and aligned, one store writes them all, because
-  /// several narrow stores per lane make the cache of a GPU handle twice as many writes (see
-  /// docs/performance.md, "CDS: rows per lane").
+  /// Stores the sums of Rows neighbouring rows, from `row` on, but not those of rows from y_rows on. If the elements
+  /// of y are neighbours in memory and aligned, one store writes them all, because several narrow stores per lane make
+  /// the cache of a GPU handle twice as many writes (see docs/performance.md, "CDS: rows per lane").
   template <int Rows, class Row>
   KOKKOS_FORCEINLINE_FUNCTION void store_rows(const sums_type (&sums)[Rows], Row row,
                                               std::int64_t y_rows = INT64_MAX) const {

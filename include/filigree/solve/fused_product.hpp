@@ -210,8 +210,8 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> fused_produc
 ///                 one element per column of x. It is overwritten when the queued kernels have run.
 ///
 /// Every run gives the same bits. On a host that needs the same number of threads. Asynchronous as spmv(). It
-/// borrows a workspace of one Sums<T, N> per warp of an NVIDIA GPU, elsewhere per team, as the balanced products do (see spmv()). With several columns
-/// of x, A is read once per column.
+/// borrows a workspace of one Sums<T, N> per warp of an NVIDIA GPU, elsewhere per team, as the balanced products do
+/// (see spmv()). With several columns of x, A is read once per column.
 template <class ExecutionSpace, class Matrix, class XView, class Function, class Result>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> fused_product(
     const ExecutionSpace& exec, const ModeArgument& mode, const Matrix& A, const XView& x,

@@ -11,8 +11,8 @@
 
 namespace Filigree::Impl {
 
-/// Maps the rows of one colour to rows of A. Rows of a colour are ordered by lines of cells along x. All lines have equally
-/// many places for cells, so that no table is needed; a place after the end of the grid is padding.
+/// Maps the rows of one colour to rows of A. Rows of a colour are ordered by lines of cells along x. All lines have
+/// equally many places for cells, so that no table is needed; a place after the end of the grid is padding.
 template <class Ordinal>
 struct ColorRows {
   GridColors colors;

@@ -124,9 +124,9 @@ struct GridColors {
 /// The most colours of a grid.
 constexpr int most_grid_colors = 64;
 
-/// The formula of GridColors with the fewest colours that separates all cells with these distances. 2 suffice for a star of points, 4 for
-/// the nine points and 8 for the 27 points around a cell. Throws std::invalid_argument if more than most_grid_colors
-/// are needed.
+/// The formula of GridColors with the fewest colours that separates all cells with these distances. 2 suffice for a
+/// star of points, 4 for the nine points and 8 for the 27 points around a cell. Throws std::invalid_argument if more
+/// than most_grid_colors are needed.
 inline GridColors find_grid_colors(const char* function, const std::vector<CellDistance>& distances) {
   for (GridColors colors; colors.count <= most_grid_colors; ++colors.count)
     for (colors.y_factor = 0; colors.y_factor < colors.count; ++colors.y_factor)
