@@ -21,7 +21,7 @@ namespace Filigree {
 /// access them, and looks at them with one thread. CRS matrices are checked on the device. Fences exec.
 ///
 /// @param exec execution space instance on which the matrix was written
-/// @param A    matrix of any format
+/// @param A    matrix of any format, or a ScaledMatrix
 template <class ExecutionSpace, class Matrix>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> check(const ExecutionSpace& exec,
                                                                           const Matrix& A) {
@@ -34,7 +34,9 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> check(const 
   Impl::check_initialized("Filigree::check");
   const Impl::LabelScope label(Impl::label_of(A));
   Impl::ScopedRegion region(Impl::label("check", Traits::name()));
-  Impl::check_matrix(Impl::ViewChecker<ExecutionSpace>{exec, Traits::name(), ""}, A);
+  // The call has no Impl::, so that it also finds the function of ScaledMatrix, which another header declares.
+  using Impl::check_matrix;
+  check_matrix(Impl::ViewChecker<ExecutionSpace>{exec, Traits::name(), ""}, A);
 }
 
 /// check(exec, A) on the default instance of the execution space of A.

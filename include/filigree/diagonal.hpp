@@ -10,20 +10,51 @@
 #include "filigree/core/matrix_traits.hpp"
 #include "filigree/core/region.hpp"
 #include "filigree/formats.hpp"
+#include "filigree/product/scaling.hpp"
 
 namespace Filigree {
 namespace Impl {
 
+/// The entries of a matrix that is stored as it is.
+struct StoredEntries {
+  template <class Scalar>
+  KOKKOS_FORCEINLINE_FUNCTION const Scalar& operator()(const Scalar& value, std::int64_t, std::int64_t) const {
+    return value;
+  }
+};
+
+/// The entries of a ScaledMatrix.
+template <class Entry>
+struct UnscaledEntries {
+  const std::int16_t* row_exponents;
+  const std::int16_t* column_exponents;
+
+  /// The entry that is stored as `value`.
+  template <class Scalar>
+  KOKKOS_FORCEINLINE_FUNCTION Entry operator()(const Scalar& value, std::int64_t row,
+                                               std::int64_t column) const {
+    return scaled_twice(convert_scalar<Entry>(value), row_exponents[row], column_exponents[column]);
+  }
+};
+
+template <class Matrix>
+auto entries_of([[maybe_unused]] const Matrix& A) {
+  if constexpr (is_scaled_v<Matrix>)
+    return UnscaledEntries<typename Matrix::entry_type>{A.row_exponents.data(), A.column_exponents.data()};
+  else
+    return StoredEntries();
+}
+
 /// Adds the entries of a matrix in the b x b blocks on its diagonal to `blocks`, which holds zeros. Row i of the
 /// matrix is stored from position i * row_stride on. One lane adds all entries of a row, in the order of the
 /// format, so that every run gives the same bits.
-template <class ExecutionSpace, class Layout>
+template <class ExecutionSpace, class Layout, class Entries, class Entry>
 struct DiagonalBlocks {
   using execution_space = ExecutionSpace;
-  using scalar_type = typename Layout::scalar_type;
 
   Layout layout;
-  scalar_type* blocks;
+  Entries entry;  ///< StoredEntries or UnscaledEntries
+  Entry* blocks;
   std::int64_t row_stride;
   std::int64_t column_stride;
   std::int64_t block_size;
@@ -31,7 +62,7 @@ struct DiagonalBlocks {
   std::int64_t columns;  ///< columns of the matrix
 
   /// Column c of the block, in row `row` of the matrix.
-  KOKKOS_FORCEINLINE_FUNCTION scalar_type& element(std::int64_t row, std::int64_t c) const {
+  KOKKOS_FORCEINLINE_FUNCTION Entry& element(std::int64_t row, std::int64_t c) const {
     return blocks[row * row_stride + c * column_stride];
   }
 
@@ -41,7 +72,7 @@ struct DiagonalBlocks {
       const std::int64_t first = i / block_size * block_size;
       for (std::int64_t c = 0; c < block_size && first + c < columns; ++c) {
         const std::int64_t position = layout.position(i, first + c);
-        if (position != no_position) element(i, c) = layout.value(position);
+        if (position != no_position) element(i, c) = entry(layout.value(position), i, first + c);
       }
     } else {
       const std::int64_t row = layout.matrix_row(i);
@@ -52,7 +83,7 @@ struct DiagonalBlocks {
           for (std::int64_t j = 0; j < entries.count; ++j) {
             const std::int64_t column = static_cast<std::int64_t>(entries.column(j));
             if (column >= first && column < first + block_size)
-              element(row, column - first) += entries.value(j);
+              element(row, column - first) += entry(entries.value(j), row, column);
           }
         });
     }
@@ -63,16 +94,20 @@ struct DiagonalBlocks {
 /// `blocks`. See DiagonalBlocks for the strides.
 template <class ExecutionSpace, class Matrix>
 void add_diagonal_blocks(const ExecutionSpace& exec, const char* what, const Matrix& A,
-                         typename MatrixTraits<Matrix>::value_type* blocks, std::int64_t row_stride,
+                         typename MatrixTraits<Matrix>::entry_type* blocks, std::int64_t row_stride,
                          std::int64_t column_stride, std::int64_t block_size, std::int64_t rows) {
   using Traits = MatrixTraits<Matrix>;
-  with_layout(exec, A, [&](const auto& layout) {
+  using Entry = typename Traits::entry_type;
+  const auto entries = entries_of(A);
+  using Entries = std::decay_t<decltype(entries)>;
+  with_layout(exec, stored_matrix(A), [&](const auto& layout) {
     using Layout = std::decay_t<decltype(layout)>;
     std::int64_t calls = rows;
     if constexpr (!Layout::is_dense) calls = layout.stored_row_count();
     Kokkos::parallel_for(label(what, Traits::name()), row_range<void>(exec, calls),
-                         DiagonalBlocks<ExecutionSpace, Layout>{layout, blocks, row_stride, column_stride,
-                                                                block_size, rows, Traits::num_cols(A)});
+                         DiagonalBlocks<ExecutionSpace, Layout, Entries, Entry>{
+                             layout, entries, blocks, row_stride, column_stride, block_size, rows,
+                             Traits::num_cols(A)});
   });
 }
 
@@ -98,14 +133,14 @@ void check_types_of_diagonal() {
 
 /// The type of the result of diagonal(A): a View of rank 1 in the memory of A.
 template <class Matrix>
-using diagonal_t = Kokkos::View<typename MatrixTraits<Matrix>::value_type*,
+using diagonal_t = Kokkos::View<typename MatrixTraits<Matrix>::entry_type*,
                                 Kokkos::Device<typename MatrixTraits<Matrix>::execution_space,
                                                typename MatrixTraits<Matrix>::memory_space>>;
 
 /// The type of the result of diagonal_blocks(A): a View of rank 3 in the memory of A. Each block is stored by
 /// rows, and the blocks follow each other.
 template <class Matrix>
-using diagonal_blocks_t = Kokkos::View<typename MatrixTraits<Matrix>::value_type***, Kokkos::LayoutRight,
+using diagonal_blocks_t = Kokkos::View<typename MatrixTraits<Matrix>::entry_type***, Kokkos::LayoutRight,
                                        Kokkos::Device<typename MatrixTraits<Matrix>::execution_space,
                                                       typename MatrixTraits<Matrix>::memory_space>>;
 
@@ -117,7 +152,7 @@ using diagonal_blocks_t = Kokkos::View<typename MatrixTraits<Matrix>::value_type
 /// gives the same bits.
 ///
 /// @param exec execution space instance on which the kernel runs
-/// @param A    matrix of any format, or an AnyMatrix
+/// @param A    matrix of any format, or an AnyMatrix or a ScaledMatrix
 template <class ExecutionSpace, class Matrix>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, diagonal_t<Matrix>> diagonal(
     const ExecutionSpace& exec, const Matrix& A) {
@@ -151,7 +186,7 @@ auto diagonal(const Matrix& A) {
 /// smaller extent. Throws std::length_error if 64 bits cannot count the bytes of the result.
 ///
 /// @param exec       execution space instance on which the kernel runs
-/// @param A          matrix of any format, or an AnyMatrix
+/// @param A          matrix of any format, or an AnyMatrix or a ScaledMatrix
 /// @param block_size b, the rows and columns of a block
 template <class ExecutionSpace, class Matrix>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, diagonal_blocks_t<Matrix>>
@@ -168,7 +203,7 @@ diagonal_blocks(const ExecutionSpace& exec, const Matrix& A, int block_size) {
         " matrix; it must be at least 1 and, unless the matrix is empty, at most the smaller extent.");
   const std::int64_t blocks = (length + b - 1) / b;
   const double bytes =
-      static_cast<double>(blocks * b) * static_cast<double>(b) * sizeof(typename Traits::value_type);
+      static_cast<double>(blocks * b) * static_cast<double>(b) * sizeof(typename Traits::entry_type);
   if (bytes >= static_cast<double>(std::numeric_limits<std::int64_t>::max()))
     Impl::fail<std::length_error>(function, ": ", blocks, " blocks of ", b, " x ", b, " take ", bytes,
                                   " bytes, more than 64 bits can count; use a smaller block_size.");

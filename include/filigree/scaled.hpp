@@ -5,6 +5,7 @@
 
 #include "filigree/convert.hpp"
 #include "filigree/core/double_bits.hpp"
+#include "filigree/core/view_checker.hpp"
 #include "filigree/spmv.hpp"
 
 namespace Filigree {
@@ -17,16 +18,21 @@ namespace Filigree {
 /// the sums, multiplied by their powers, are in the range of double. x or y must therefore be of double. A
 /// product reads 2 bytes more per row and per column than that of `matrix`.
 ///
-/// convert_scaled() makes it. spmv(), refill(), to_crs() and MatrixTraits take it like a matrix of another
-/// format.
+/// convert_scaled() makes it. spmv(), refill(), to_crs(), check(), diagonal(), the fused products, the Krylov methods,
+/// their preconditioners of any format, and MatrixTraits take it like a matrix of another format.
 template <class Matrix>
 struct ScaledMatrix {
   using value_type = typename MatrixTraits<Matrix>::value_type;            ///< type of a stored value
+  using ordinal_type = typename Matrix::ordinal_type;                      ///< type of a row or column number
+  using device_type = typename Matrix::device_type;                        ///< where the Views lie
   using memory_space = typename MatrixTraits<Matrix>::memory_space;        ///< where the Views lie
   using execution_space = typename MatrixTraits<Matrix>::execution_space;  ///< default for products
   using options_type = typename MatrixTraits<Matrix>::options_type;        ///< options of the conversion
   /// The View type of the exponents.
   using exponents_type = Kokkos::View<std::int16_t*, Kokkos::Device<execution_space, memory_space>>;
+  /// Type of an entry, whose range holds a value times its powers.
+  using entry_type =
+      std::conditional_t<Impl::is_complex_v<value_type>, Kokkos::complex<double>, double>;
   static constexpr bool keeps_entries = MatrixTraits<Matrix>::keeps_entries;    ///< see MatrixTraits
   static constexpr bool is_symmetric = MatrixTraits<Matrix>::is_symmetric;      ///< see MatrixTraits
   static constexpr bool has_dictionary = MatrixTraits<Matrix>::has_dictionary;  ///< see MatrixTraits
@@ -54,6 +60,8 @@ namespace Impl {
 /// The exponent e of a finite number with 2^e <= |value| < 2^(e + 1), or no_exponent for other numbers and 0.
 /// A subnormal number counts as one of -1023.
 constexpr int no_exponent = -32768;
+/// The largest magnitude of an exponent of a row or column.
+constexpr int largest_exponent = 2044;
 KOKKOS_FORCEINLINE_FUNCTION int exponent_of(double value) {
   const int biased = static_cast<int>(bits_of_double(value) >> 52 & 0x7ff);
   return value == 0 || biased == 0x7ff ? no_exponent : biased - 1023;
@@ -160,7 +168,7 @@ struct MoveExponents {
     if (largest[i] != no_exponent) move(i, (largest[i] + smallest[i]) / 2, 1022);
   }
   KOKKOS_INLINE_FUNCTION void operator()(Limit, const std::int64_t i) const {
-    if (largest[i] != no_exponent) move(i, largest[i] - wanted, 2044);
+    if (largest[i] != no_exponent) move(i, largest[i] - wanted, largest_exponent);
   }
   /// All exponents stay within `most` = 1022 before the last step, so that those of the rows then fit into
   /// 2044.
@@ -170,6 +178,23 @@ struct MoveExponents {
     exponents[i] = sum < -most ? -most : sum > most ? most : sum;
   }
 };
+
+/// check() of a ScaledMatrix.
+template <class ExecutionSpace, class Matrix>
+void check_matrix(const ViewChecker<ExecutionSpace>& checker, const ScaledMatrix<Matrix>& A) {
+  check_matrix(checker.part("matrix"), A.matrix);
+  checker.size("row_exponents", A.row_exponents, A.numRows(), "one per row");
+  checker.size("column_exponents", A.column_exponents, A.numCols(), "one per column");
+  const auto rows = checker.elements(A.row_exponents);
+  const auto columns = checker.elements(A.column_exponents);
+  checker.range("row_exponents", rows, -largest_exponent, largest_exponent);
+  checker.range("column_exponents", columns, -largest_exponent, largest_exponent);
+  if constexpr (ScaledMatrix<Matrix>::is_symmetric)
+    for (std::size_t i = 0; i < columns.extent(0); ++i)
+      if (columns(i) != rows(i))
+        checker.refuse("column_exponents", "(", i, ") is ", columns(i), "; it must be ", rows(i),
+                       ": row_exponents(", i, "), because the format is symmetric");
+}
 
 /// The values of a CRS matrix, scaled back to a wider type.
 template <class Views, class Wide>
@@ -334,7 +359,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> refill(
     const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs, const RefillOptions& options = {}) {
   const char* const function = "Filigree::refill";
   Impl::check_initialized(function);
-  const Impl::LabelScope scope(Impl::label_of(A.matrix));
+  const Impl::LabelScope scope(Impl::label_of(A));
   Impl::check_crs(exec, function, crs, options.check_pattern);
   Impl::check_extents_of_refill(function, A.matrix, crs);
   using Crs = KokkosSparse::CrsMatrix<S, O, D, M, Z>;
@@ -352,9 +377,8 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> refill(
 template <class ExecutionSpace, class Matrix>
 auto to_crs(const ExecutionSpace& exec, const ScaledMatrix<Matrix>& A) {
   Impl::check_initialized("Filigree::to_crs");
-  const Impl::LabelScope scope(Impl::label_of(A.matrix));
-  using value_type = typename ScaledMatrix<Matrix>::value_type;
-  using wide_type = std::conditional_t<Impl::is_complex_v<value_type>, Kokkos::complex<double>, double>;
+  const Impl::LabelScope scope(Impl::label_of(A));
+  using wide_type = typename ScaledMatrix<Matrix>::entry_type;
   const auto stored = to_crs(exec, A.matrix);
   using Stored = std::decay_t<decltype(stored)>;
   using Result = KokkosSparse::CrsMatrix<wide_type, typename Stored::ordinal_type,

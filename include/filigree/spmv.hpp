@@ -12,12 +12,6 @@
 namespace Filigree {
 namespace Impl {
 
-/// Whether Matrix is a ScaledMatrix.
-template <class Matrix, class = void>
-constexpr bool is_scaled_v = false;
-template <class Matrix>
-constexpr bool is_scaled_v<Matrix, std::void_t<decltype(std::declval<const Matrix&>().row_exponents)>> = true;
-
 /// The scaling of x and y in a product.
 template <class Matrix>
 auto scaling_of([[maybe_unused]] const Matrix& A, [[maybe_unused]] Mode mode) {
@@ -26,15 +20,6 @@ auto scaling_of([[maybe_unused]] const Matrix& A, [[maybe_unused]] Mode mode) {
                               : PowerScaling{A.column_exponents.data(), A.row_exponents.data()};
   else
     return NoScaling();
-}
-
-/// The matrix whose kernels compute the product.
-template <class Matrix>
-const auto& stored_matrix(const Matrix& A) {
-  if constexpr (is_scaled_v<Matrix>)
-    return A.matrix;
-  else
-    return A;
 }
 
 /// The arguments of a product that were checked, and the functions that compute it. X and Y are the types of the

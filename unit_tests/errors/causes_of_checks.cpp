@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <filigree/check.hpp>
 #include <filigree/convert.hpp>
+#include <filigree/scaled.hpp>
 
 #include "../support/host_matrix.hpp"
 #include "causes.hpp"
@@ -195,6 +196,14 @@ void add_dense(Causes& causes) {
         typename Split::leading_type(4, 4, 7, 2, leading.values, leading.offsets, CdsLayout::components);
   });
   spoil_split("check-split-zero", [](Split& A) { Kokkos::deep_copy(Kokkos::subview(A.trailing, 0), 3); });
+  causes.push_back({"check-scaled-symmetric", []() {
+                      HostMatrix<double> host(2, 2);
+                      host.rows = {{{0, 3}, {1, 1}}, {{0, 1}, {1, 3}}};
+                      auto A = convert_scaled<SymCdsMatrix, float>(device_crs(host));
+                      A.column_exponents = decltype(A.column_exponents)("exponents", 2);
+                      Kokkos::deep_copy(A.column_exponents, std::int16_t(9));
+                      check(A);
+                    }});
   DictCdsOptions dict_options;
   dict_options.block_size = 2;
   using Dict = Of<DictCdsMatrix>;

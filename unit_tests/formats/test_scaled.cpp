@@ -2,6 +2,8 @@
 //
 // Matrices whose rows and columns are scaled by powers of two.
 #include <cmath>
+#include <filigree/check.hpp>
+#include <filigree/diagonal.hpp>
 #include <filigree/scaled.hpp>
 
 #include "../support/errors.hpp"
@@ -108,6 +110,59 @@ TYPED_TEST(Scaled, IsRefilledAndConvertedBack) {
   EXPECT_THROW(Filigree::refill(A, crs), std::invalid_argument);
   EXPECT_THROW(Filigree::refill(A, device_crs(HostMatrix<double>(3, 3))), std::invalid_argument);
   EXPECT_EQ(canonical(host_matrix(Filigree::to_crs(A))), canonical(host));
+}
+
+/// Expects that a View of rank 3 holds the b x b blocks on the diagonal, up to the cast of each entry.
+template <class Blocks>
+void expect_blocks(const Blocks& blocks, const HostMatrix<double>& host, std::int64_t b) {
+  static_assert(std::is_same_v<typename Blocks::non_const_value_type, double>, "The range of double is needed.");
+  const std::int64_t length = std::min(host.row_count(), host.columns);
+  ASSERT_EQ(static_cast<std::int64_t>(blocks.extent(0)), (length + b - 1) / b);
+  const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), blocks);
+  std::vector<double> expected(found.size(), 0);
+  for (std::int64_t row = 0; row < std::min(host.row_count(), (length + b - 1) / b * b); ++row)
+    for (const auto& entry : host.rows[static_cast<std::size_t>(row)])
+      if (entry.column / b == row / b)
+        expected[static_cast<std::size_t>(row * b + entry.column % b)] = entry.value;
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    EXPECT_LE(std::abs(found.data()[i] - expected[i]), unit_roundoff * std::abs(expected[i]))
+        << "element " << i << " of blocks of " << b << ": " << found.data()[i] << ", expected " << expected[i];
+}
+
+TYPED_TEST(Scaled, HasADiagonalAndIsChecked) {
+  // Its diagonal spans hundreds of powers of two, so that the narrow type could not hold it.
+  const auto host = badly_scaled(well_scaled<TypeParam>(), is_symmetric_v<TypeParam>);
+  for (const auto& variant : all_variants<TypeParam>()) {
+    SCOPED_TRACE(variant.name);
+    const auto A = convert_scaled<TypeParam>(host, any_padding(1, variant.options));
+    EXPECT_NO_THROW(Filigree::check(A));
+    const auto diagonal = Filigree::diagonal(A);
+    const Kokkos::View<const double***, Kokkos::LayoutRight, Device> as_blocks(diagonal.data(),
+                                                                             diagonal.extent(0), 1, 1);
+    expect_blocks(as_blocks, host, 1);
+    expect_blocks(Filigree::diagonal_blocks(A, 3), host, 3);
+  }
+}
+
+TEST(ScaledMatrix, IsCheckedForItsExponents) {
+  const auto refusal = [](const auto& A) {
+    return message<std::invalid_argument>([&]() { Filigree::check(A); });
+  };
+  const auto crs = device_crs(canonical(scattered<double>(37, 29, 7)));
+  auto A = Filigree::convert_scaled<Filigree::SellMatrix, Stored>(crs);
+  EXPECT_EQ(refusal(A), "nothing");
+  const auto exponents = A.column_exponents;
+  A.column_exponents = A.row_exponents;
+  EXPECT_TRUE(holds(refusal(A), {"column_exponents has 37 elements", "29", "one per column"}));
+  A.column_exponents = exponents;
+  Kokkos::deep_copy(Kokkos::subview(exponents, 3), std::int16_t(-2045));
+  EXPECT_TRUE(holds(refusal(A), {"column_exponents(3) is -2045", "-2044 to 2044"}));
+  // A fault of the scaled matrix itself.
+  Kokkos::deep_copy(Kokkos::subview(exponents, 3), std::int16_t(0));
+  EXPECT_EQ(refusal(A), "nothing");
+  A.matrix.entries = decltype(A.matrix.entries)();
+  A.matrix.short_entries = decltype(A.matrix.short_entries)();
+  EXPECT_TRUE(holds(refusal(A), {"matrix.", "entries", "sell"}));
 }
 
 TEST(ScaledMatrix, CountsItsExponents) {

@@ -90,7 +90,9 @@ void set_label([[maybe_unused]] Matrix& A, [[maybe_unused]] const std::string& l
 /// The label of A, or an empty string.
 template <class Matrix>
 std::string label_of([[maybe_unused]] const Matrix& A) {
-  if constexpr (has_label_v<Matrix>)
+  if constexpr (is_scaled_v<Matrix>)
+    return label_of(A.matrix);
+  else if constexpr (has_label_v<Matrix>)
     return A.label();
   else
     return {};

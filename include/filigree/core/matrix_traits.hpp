@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 namespace Filigree {
 namespace Impl {
@@ -27,6 +28,31 @@ constexpr bool has_dictionary_v = false;
 template <class Matrix>
 constexpr bool has_dictionary_v<Matrix, std::void_t<decltype(Matrix::has_dictionary)>> =
     Matrix::has_dictionary;
+
+/// Matrix::entry_type, or Matrix::value_type if the class has no such member.
+template <class Matrix, class = void>
+struct EntryType {
+  using type = std::remove_const_t<typename Matrix::value_type>;
+};
+template <class Matrix>
+struct EntryType<Matrix, std::void_t<typename Matrix::entry_type>> {
+  using type = typename Matrix::entry_type;
+};
+
+/// Whether Matrix is a ScaledMatrix.
+template <class Matrix, class = void>
+constexpr bool is_scaled_v = false;
+template <class Matrix>
+constexpr bool is_scaled_v<Matrix, std::void_t<decltype(std::declval<const Matrix&>().row_exponents)>> = true;
+
+/// A, or the matrix in it whose Views hold the values if A is a ScaledMatrix.
+template <class Matrix>
+const auto& stored_matrix(const Matrix& A) {
+  if constexpr (is_scaled_v<Matrix>)
+    return A.matrix;
+  else
+    return A;
+}
 }  // namespace Impl
 
 /// The properties of a matrix of any format that generic code needs. This template takes them from the class
@@ -41,7 +67,9 @@ struct MatrixTraits {
 /// specializations for CrsMatrix and BsrMatrix have the same members.
 template <class Matrix>
 struct MatrixTraits<Matrix, std::void_t<typename Matrix::options_type>> {
-  using value_type = std::remove_const_t<typename Matrix::value_type>;  ///< type of a value, not const
+  using value_type = std::remove_const_t<typename Matrix::value_type>;  ///< type of a stored value, not const
+  /// Type of an entry of the matrix, not const: value_type, but double or complex double for a ScaledMatrix.
+  using entry_type = typename Impl::EntryType<Matrix>::type;
   using memory_space = typename Matrix::memory_space;                   ///< where the Views lie
   using execution_space = typename Matrix::execution_space;             ///< default for products
   using options_type = typename Matrix::options_type;                   ///< options of the conversion

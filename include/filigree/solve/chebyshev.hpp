@@ -55,8 +55,8 @@ struct ScaledCopy {
 template <class ExecutionSpace, class Matrix, class Inverse>
 class ChebyshevPreconditioner {
  public:
-  /// The scalar type of A.
-  using scalar_type = typename MatrixTraits<Matrix>::value_type;
+  /// The type of the entries of A.
+  using scalar_type = typename MatrixTraits<Matrix>::entry_type;
   using vector_scalar = Impl::wider_t<scalar_type>;  ///< of the vector of the class
   /// Where the vectors are.
   using device_type = Kokkos::Device<ExecutionSpace, typename MatrixTraits<Matrix>::memory_space>;

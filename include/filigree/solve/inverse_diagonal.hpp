@@ -15,7 +15,7 @@ namespace Filigree {
 /// The inverse of the diagonal blocks of a matrix: a CdsMatrix with the one diagonal of blocks of offset 0. So its
 /// product with a vector applies the inverse, for every block size as fast as memory allows.
 template <class Matrix>
-using inverse_blocks_t = CdsMatrix<typename MatrixTraits<Matrix>::value_type,
+using inverse_blocks_t = CdsMatrix<typename MatrixTraits<Matrix>::entry_type,
                                    std::make_signed_t<std::remove_const_t<typename Matrix::ordinal_type>>,
                                    typename Matrix::device_type, void, std::size_t>;
 
@@ -357,12 +357,12 @@ void invert_diagonal(const ExecutionSpace& exec, const char* function, const Mat
   const std::int64_t rows = Traits::num_rows(A);
   if (rows == 0) return;
   const SingularBlocks<memory_space> singular(exec, rows);
-  Kokkos::deep_copy(exec, inverse, typename Traits::value_type(0));
+  Kokkos::deep_copy(exec, inverse, typename Traits::entry_type(0));
   with_format(A, [&](const auto& matrix) {
     add_diagonal_blocks(exec, "inverse_diagonal", matrix, inverse.data(), 1, 1, 1, rows);
   });
   Kokkos::parallel_for(label("inverse_diagonal", Traits::name()), row_range<void>(exec, rows),
-                       InvertElements<typename Traits::value_type, memory_space>{inverse.data(), singular});
+                       InvertElements<typename Traits::entry_type, memory_space>{inverse.data(), singular});
   singular.check(exec, function, 1, rows);
 }
 
@@ -377,13 +377,13 @@ void invert_diagonal_blocks(const ExecutionSpace& exec, const char* function, co
   if (rows == 0) return;
   const std::int64_t blocks = (rows + b - 1) / b;
   const SingularBlocks<memory_space> singular(exec, blocks);
-  Kokkos::deep_copy(exec, inverse.values, typename Traits::value_type(0));
+  Kokkos::deep_copy(exec, inverse.values, typename Traits::entry_type(0));
   with_format(A, [&](const auto& matrix) {
     add_diagonal_blocks(exec, "inverse_diagonal_blocks", matrix, inverse.values.data(), 1,
                         inverse.column_stride(), b, rows);
   });
   invert_blocks(exec, label("inverse_diagonal_blocks", Traits::name()),
-                BlocksToInvert<typename Traits::value_type, memory_space>{
+                BlocksToInvert<typename Traits::entry_type, memory_space>{
                     inverse.values.data(), inverse.column_stride(), blocks, rows, b, singular});
   singular.check(exec, function, b, rows);
 }

@@ -16,8 +16,8 @@ namespace Filigree::Impl {
 template <class ExecutionSpace, class Matrix, class Preconditioner, class Options>
 class KrylovMethod {
  public:
-  /// The scalar type of A.
-  using scalar_type = typename MatrixTraits<Matrix>::value_type;
+  /// The type of the entries of A.
+  using scalar_type = typename MatrixTraits<Matrix>::entry_type;
   using vector_scalar = wider_t<scalar_type>;        ///< of the vectors of the method
   using number_type = wider_t<scalar_type, double>;  ///< of dot products
   /// Where the vectors are.

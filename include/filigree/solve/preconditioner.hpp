@@ -5,10 +5,10 @@
 //   template <class ExecutionSpace, class RView, class ZView>
 //   void apply(const ExecutionSpace& exec, const RView& r, const ZView& z) const;
 //
-// that queues z = M^-1 r on exec, for Views of rank 1 with any stride, without waiting. If the class has a constant is_elementwise that
-// is true, and a function element_inverse(), solvers compute z within their own kernels: its result has a factor(row)
-// that is loaded and an apply(factor, r) that returns the element of z. If the class has a function rows(), solvers
-// compare its result with the rows of A.
+// that queues z = M^-1 r on exec, for Views of rank 1 with any stride, without waiting. If the class has a constant
+// is_elementwise that is true, and a function element_inverse(), solvers compute z within their own kernels: its result
+// has a factor(row) that is loaded and an apply(factor, r) that returns the element of z. If the class has a function
+// rows(), solvers compare its result with the rows of A.
 #pragma once
 
 #include "filigree/solve/inverse_diagonal.hpp"
@@ -159,9 +159,9 @@ class JacobiPreconditioner {
   /// The inverse of the diagonal.
   const diagonal_t<Matrix>& inverse() const { return m_inverse; }
   /// See the top of this file.
-  Impl::DiagonalInverse<typename MatrixTraits<Matrix>::value_type> element_inverse() const {
+  Impl::DiagonalInverse<typename MatrixTraits<Matrix>::entry_type> element_inverse() const {
     return {
-        Impl::multi_vector<diagonal_t<Matrix>, const typename MatrixTraits<Matrix>::value_type>(m_inverse)};
+        Impl::multi_vector<diagonal_t<Matrix>, const typename MatrixTraits<Matrix>::entry_type>(m_inverse)};
   }
 
   /// The number of rows of the matrix.

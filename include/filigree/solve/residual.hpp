@@ -168,7 +168,7 @@ void relaxation_step_of(const ExecutionSpace& exec, const Matrix& A, const XView
   using X = typename XView::non_const_value_type;
   using W = typename WView::value_type;
   using Inverse = typename InverseView::non_const_value_type;
-  using Sum = wider_t<typename MatrixTraits<Matrix>::value_type, B, Inverse, X, W>;
+  using Sum = wider_t<typename MatrixTraits<Matrix>::entry_type, B, Inverse, X, W>;
   static_assert(static_cast<int>(InverseView::rank) == 1,
                 "Filigree::relaxation_step: the inverse must be a View of rank 1 or a matrix.");
   const auto step = checked_step<Sum>(A, x, b, factors, w);
@@ -195,7 +195,7 @@ std::enable_if_t<MatrixTraits<Inverse>::is_matrix> relaxation_step_of(const Exec
   using B = typename BView::non_const_value_type;
   using X = typename XView::non_const_value_type;
   using Traits = MatrixTraits<Inverse>;
-  using Sum = wider_t<typename MatrixTraits<Matrix>::value_type, B, typename Traits::value_type, X,
+  using Sum = wider_t<typename MatrixTraits<Matrix>::entry_type, B, typename Traits::value_type, X,
                       typename WView::value_type>;
   const auto step = checked_step<Sum>(A, x, b, factors, w);
   const std::int64_t rows = MatrixTraits<Matrix>::num_rows(A);

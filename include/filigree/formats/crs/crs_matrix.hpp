@@ -29,6 +29,7 @@ template <class S, class O, class D, class M, class Z>
 struct MatrixTraits<KokkosSparse::CrsMatrix<S, O, D, M, Z>> {
   using matrix_type = KokkosSparse::CrsMatrix<S, O, D, M, Z>;
   using value_type = typename matrix_type::non_const_value_type;
+  using entry_type = value_type;
   using memory_space = typename matrix_type::memory_space;
   using execution_space = typename matrix_type::execution_space;
   using options_type = CrsOptions;

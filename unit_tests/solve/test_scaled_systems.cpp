@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Solvers with matrices whose rows and columns are scaled by powers of two.
+#include <cmath>
+#include <filigree/scaled.hpp>
+#include <filigree/solve/bicgstab.hpp>
+#include <filigree/solve/block_conjugate_gradients.hpp>
+#include <filigree/solve/chebyshev.hpp>
+#include <filigree/solve/conjugate_gradients.hpp>
+#include <filigree/solve/gmres.hpp>
+#include <filigree/solve/pipelined_conjugate_gradients.hpp>
+
+#include "krylov_tests.hpp"
+
+namespace FiligreeTest {
+namespace {
+
+#if FILIGREE_HAS_HALF
+using Stored = Filigree::half_t;
+#else
+using Stored = float;
+#endif
+
+template <template <class, class, class> class Solver, class SolverOptions>
+struct MethodOf {
+  using Options = SolverOptions;
+  template <class Matrix, class Preconditioner>
+  using solver = Solver<ExecutionSpace, Matrix, Preconditioner>;
+};
+
+/// The unit of a row and of its unknown is 2^unit. Three rows, which are the rows of a block, have the same.
+int unit(std::int64_t row) { return static_cast<int>(row / 3 * 37 % 61) - 30; }
+
+/// A diffusion problem with these units. Its entries differ by up to 2^120, so that no narrow type holds them.
+HostMatrix<double> diffusion_with_units() {
+  auto host = convection_diffusion<double>(9, 7, 0);
+  for (std::int64_t row = 0; row < host.row_count(); ++row)
+    for (auto& entry : host.rows[static_cast<std::size_t>(row)])
+      entry.value = std::ldexp(entry.value, unit(row) + unit(entry.column));
+  return host;
+}
+
+/// The system that a ScaledMatrix stands for. b has units, too: otherwise a small unit of b would make elements of A*x
+/// large that cancel.
+template <class Matrix>
+HostSystem<double> system_of(const Matrix& A) {
+  auto system = with_random_b("scaled", host_matrix(Filigree::to_crs(A)));
+  for (std::size_t row = 0; row < system.b.size(); ++row)
+    system.b[row] = std::ldexp(system.b[row], unit(static_cast<std::int64_t>(row)));
+  return system;
+}
+
+template <class Method, class Matrix, class Preconditioner>
+void expect_solution(const Matrix& A, const Preconditioner& preconditioner) {
+  const auto system = system_of(A);
+  const auto outcome =
+      solve<Method>(A, system.b, with_tolerance<typename Method::Options>(1e-10), preconditioner);
+  EXPECT_TRUE(outcome.result.has_converged()) << Filigree::name_of(outcome.result.end);
+  EXPECT_LE(outcome.result.iterations, 63);
+  EXPECT_TRUE(reports_well(system, outcome));
+}
+
+TEST(ScaledSystems, AreSolvedByEveryMethod) {
+  const auto host = diffusion_with_units();
+  const auto crs = device_crs(host);
+  EXPECT_THROW((Filigree::convert<Filigree::SellMatrix, Stored>(crs)), std::overflow_error);
+  const auto A = Filigree::convert_scaled<Filigree::SellMatrix, Stored>(crs);
+  using Matrix = std::decay_t<decltype(A)>;
+  static_assert(std::is_same_v<typename Filigree::ConjugateGradients<ExecutionSpace, Matrix>::vector_type::value_type,
+                               double>,
+                "The vectors of a method need the range of the entries.");
+  const Filigree::JacobiPreconditioner<Matrix> jacobi(ExecutionSpace(), A);
+  using Options = Filigree::SolverOptions;
+  expect_solution<MethodOf<Filigree::ConjugateGradients, Options>>(A, jacobi);
+  expect_solution<MethodOf<Filigree::PipelinedConjugateGradients, Options>>(A, jacobi);
+  expect_solution<MethodOf<Filigree::BiCgStab, Options>>(A, jacobi);
+  expect_solution<MethodOf<Filigree::Gmres, Filigree::GmresOptions>>(A, jacobi);
+}
+
+TEST(ScaledSystems, HavePreconditionersWithBlocksAndPolynomials) {
+  Filigree::CdsOptions options;
+  options.block_size = 3;
+  const auto crs = device_crs(diffusion_with_units());
+  const auto A = Filigree::convert_scaled<Filigree::CdsMatrix, Stored>(ExecutionSpace(), crs, options);
+  const auto inverse = Filigree::inverse_diagonal_blocks(ExecutionSpace(), A, 3);
+  const Filigree::ChebyshevPreconditioner<ExecutionSpace, std::decay_t<decltype(A)>, std::decay_t<decltype(inverse)>>
+      chebyshev(ExecutionSpace(), A, inverse);
+  expect_solution<MethodOf<Filigree::ConjugateGradients, Filigree::SolverOptions>>(A, chebyshev);
+}
+
+}  // namespace
+}  // namespace FiligreeTest
