@@ -34,8 +34,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> check(const 
   Impl::check_initialized("Filigree::check");
   const Impl::LabelScope label(Impl::label_of(A));
   Impl::ScopedRegion region(Impl::label("check", Traits::name()));
-  // The call has no Impl::, so that it also finds the function of ScaledMatrix, which another header declares.
-  using Impl::check_matrix;
+  // Not qualified, so that argument-dependent lookup also finds the overload of scaled.hpp.
   check_matrix(Impl::ViewChecker<ExecutionSpace>{exec, Traits::name(), ""}, A);
 }
 

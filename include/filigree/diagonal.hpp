@@ -18,22 +18,9 @@ namespace Impl {
 /// The entries of a matrix that is stored as it is.
 struct StoredEntries {
   template <class Scalar>
-  KOKKOS_FORCEINLINE_FUNCTION const Scalar& operator()(const Scalar& value, std::int64_t, std::int64_t) const {
+  KOKKOS_FORCEINLINE_FUNCTION const Scalar& operator()(const Scalar& value, std::int64_t,
+                                                       std::int64_t) const {
     return value;
-  }
-};
-
-/// The entries of a ScaledMatrix.
-template <class Entry>
-struct UnscaledEntries {
-  const std::int16_t* row_exponents;
-  const std::int16_t* column_exponents;
-
-  /// The entry that is stored as `value`.
-  template <class Scalar>
-  KOKKOS_FORCEINLINE_FUNCTION Entry operator()(const Scalar& value, std::int64_t row,
-                                               std::int64_t column) const {
-    return scaled_twice(convert_scalar<Entry>(value), row_exponents[row], column_exponents[column]);
   }
 };
 
@@ -104,10 +91,10 @@ void add_diagonal_blocks(const ExecutionSpace& exec, const char* what, const Mat
     using Layout = std::decay_t<decltype(layout)>;
     std::int64_t calls = rows;
     if constexpr (!Layout::is_dense) calls = layout.stored_row_count();
-    Kokkos::parallel_for(label(what, Traits::name()), row_range<void>(exec, calls),
-                         DiagonalBlocks<ExecutionSpace, Layout, Entries, Entry>{
-                             layout, entries, blocks, row_stride, column_stride, block_size, rows,
-                             Traits::num_cols(A)});
+    Kokkos::parallel_for(
+        label(what, Traits::name()), row_range<void>(exec, calls),
+        DiagonalBlocks<ExecutionSpace, Layout, Entries, Entry>{
+            layout, entries, blocks, row_stride, column_stride, block_size, rows, Traits::num_cols(A)});
   });
 }
 
@@ -131,14 +118,14 @@ void check_types_of_diagonal() {
 
 }  // namespace Impl
 
-/// The type of the result of diagonal(A): a View of rank 1 in the memory of A.
+/// The type of the result of diagonal(A): a View of rank 1 of MatrixTraits::entry_type in the memory of A.
 template <class Matrix>
 using diagonal_t = Kokkos::View<typename MatrixTraits<Matrix>::entry_type*,
                                 Kokkos::Device<typename MatrixTraits<Matrix>::execution_space,
                                                typename MatrixTraits<Matrix>::memory_space>>;
 
-/// The type of the result of diagonal_blocks(A): a View of rank 3 in the memory of A. Each block is stored by
-/// rows, and the blocks follow each other.
+/// The type of the result of diagonal_blocks(A): a View of rank 3 of MatrixTraits::entry_type in the memory of
+/// A. Each block is stored by rows, and the blocks follow each other.
 template <class Matrix>
 using diagonal_blocks_t = Kokkos::View<typename MatrixTraits<Matrix>::entry_type***, Kokkos::LayoutRight,
                                        Kokkos::Device<typename MatrixTraits<Matrix>::execution_space,
@@ -152,7 +139,7 @@ using diagonal_blocks_t = Kokkos::View<typename MatrixTraits<Matrix>::entry_type
 /// gives the same bits.
 ///
 /// @param exec execution space instance on which the kernel runs
-/// @param A    matrix of any format, or an AnyMatrix or a ScaledMatrix
+/// @param A    matrix of any format, an AnyMatrix or a ScaledMatrix
 template <class ExecutionSpace, class Matrix>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, diagonal_t<Matrix>> diagonal(
     const ExecutionSpace& exec, const Matrix& A) {
@@ -186,7 +173,7 @@ auto diagonal(const Matrix& A) {
 /// smaller extent. Throws std::length_error if 64 bits cannot count the bytes of the result.
 ///
 /// @param exec       execution space instance on which the kernel runs
-/// @param A          matrix of any format, or an AnyMatrix or a ScaledMatrix
+/// @param A          matrix of any format, an AnyMatrix or a ScaledMatrix
 /// @param block_size b, the rows and columns of a block
 template <class ExecutionSpace, class Matrix>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, diagonal_blocks_t<Matrix>>

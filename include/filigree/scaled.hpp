@@ -18,21 +18,21 @@ namespace Filigree {
 /// the sums, multiplied by their powers, are in the range of double. x or y must therefore be of double. A
 /// product reads 2 bytes more per row and per column than that of `matrix`.
 ///
-/// convert_scaled() makes it. spmv(), refill(), to_crs(), check(), diagonal(), the fused products, the Krylov methods,
-/// their preconditioners of any format, and MatrixTraits take it like a matrix of another format.
+/// convert_scaled() makes it. spmv(), refill(), to_crs(), check(), diagonal(), fused products, Krylov methods, all
+/// preconditioners but GaussSeidelPreconditioner and LinePreconditioner, and MatrixTraits take it like a matrix of
+/// another format.
 template <class Matrix>
 struct ScaledMatrix {
   using value_type = typename MatrixTraits<Matrix>::value_type;            ///< type of a stored value
   using ordinal_type = typename Matrix::ordinal_type;                      ///< type of a row or column number
-  using device_type = typename Matrix::device_type;                        ///< where the Views lie
+  using device_type = typename Matrix::device_type;                        ///< both spaces together
   using memory_space = typename MatrixTraits<Matrix>::memory_space;        ///< where the Views lie
   using execution_space = typename MatrixTraits<Matrix>::execution_space;  ///< default for products
   using options_type = typename MatrixTraits<Matrix>::options_type;        ///< options of the conversion
   /// The View type of the exponents.
   using exponents_type = Kokkos::View<std::int16_t*, Kokkos::Device<execution_space, memory_space>>;
-  /// Type of an entry, whose range holds a value times its powers.
-  using entry_type =
-      std::conditional_t<Impl::is_complex_v<value_type>, Kokkos::complex<double>, double>;
+  /// Type of an entry: double or complex double, whose range holds the entries of convert_scaled().
+  using entry_type = std::conditional_t<Impl::is_complex_v<value_type>, Kokkos::complex<double>, double>;
   static constexpr bool keeps_entries = MatrixTraits<Matrix>::keeps_entries;    ///< see MatrixTraits
   static constexpr bool is_symmetric = MatrixTraits<Matrix>::is_symmetric;      ///< see MatrixTraits
   static constexpr bool has_dictionary = MatrixTraits<Matrix>::has_dictionary;  ///< see MatrixTraits
@@ -200,14 +200,12 @@ void check_matrix(const ViewChecker<ExecutionSpace>& checker, const ScaledMatrix
 template <class Views, class Wide>
 struct Unscale {
   Views crs;
-  const std::int16_t* row_exponents;
-  const std::int16_t* column_exponents;
+  UnscaledEntries<Wide> entry;
   Wide* values;
 
   KOKKOS_INLINE_FUNCTION void operator()(const std::int64_t row) const {
     for (std::int64_t i = crs.begin(row); i < crs.end(row); ++i)
-      values[i] = scaled_twice(convert_scalar<Wide>(crs.values[i]), row_exponents[row],
-                               column_exponents[static_cast<std::int64_t>(crs.entries[i])]);
+      values[i] = entry(crs.values[i], row, static_cast<std::int64_t>(crs.entries[i]));
   }
 };
 
@@ -386,9 +384,10 @@ auto to_crs(const ExecutionSpace& exec, const ScaledMatrix<Matrix>& A) {
   const auto values = Impl::allocate_view<typename Result::values_type>(
       exec, "values", "crs", static_cast<std::int64_t>(stored.nnz()));
   using Views = Impl::crs_views_t<Stored>;
-  Kokkos::parallel_for(Impl::label("unscale", A.name()), Impl::row_range<void>(exec, A.numRows()),
-                       Impl::Unscale<Views, wide_type>{Views(stored), A.row_exponents.data(),
-                                                       A.column_exponents.data(), values.data()});
+  Kokkos::parallel_for(
+      Impl::label("unscale", A.name()), Impl::row_range<void>(exec, A.numRows()),
+      Impl::Unscale<Views, wide_type>{
+          Views(stored), {A.row_exponents.data(), A.column_exponents.data()}, values.data()});
   // The kernel must end before the values of `stored` are freed on return.
   exec.fence();
   return Result(Impl::label("crs", "scaled"), stored.numRows(), stored.numCols(), stored.nnz(), values,

@@ -212,7 +212,7 @@ void spmv_with_handle(const ExecutionSpace& exec, [[maybe_unused]] const Handle&
                                                                    multi_vector(y),
                                                                    static_cast<std::int64_t>(y.extent(0))};
   const int columns = static_cast<int>(column_count(y));
-  if (product.alpha == accumulator_type(0) || MatrixTraits<Matrix>::nnz(A) == 0) {
+  if (product.alpha == accumulator_type(0) || MatrixTraits<Matrix>::nnz(A) == 0 || x.extent(0) == 0) {
     product.scale_y(columns);
     return;
   }

@@ -64,7 +64,7 @@ TYPED_TEST(BlockColumns, MultipliesPartsOfViews) {
   for (int b = 1; b <= 8; ++b) {
     const auto host = block_banded<Scalar>(24 * b, 24 * b, b);
     const auto A = this->converted(host, b);
-    for (const int columns : {4, 8}) {
+    for (const int columns : {4, 8, 16}) {
       const auto expected =
           expect_product(host, Product<Scalar>{Mode::NoTranspose, Scalar(1), Scalar(0), columns});
       const auto expect_product_of_parts = [&](int x_first, int y_first, int first_column) {
@@ -179,42 +179,69 @@ void expect_several_rows() {
 }
 
 /// A banded matrix with the given number of diagonals, every third of which is a long way from the others.
-HostMatrix<double> banded(std::int64_t rows, std::int64_t columns, int diagonals) {
+template <class Scalar>
+HostMatrix<Scalar> banded(std::int64_t rows, std::int64_t columns, int diagonals) {
   std::vector<std::int64_t> offsets;
   for (int d = 0; d < diagonals; ++d)
     offsets.push_back(d % 3 == 0 ? 40 + d : d - diagonals / 2);
   std::sort(offsets.begin(), offsets.end());
-  HostMatrix<double> host(rows, columns);
+  HostMatrix<Scalar> host(rows, columns);
   for (std::int64_t row = 0; row < rows; ++row)
     for (const std::int64_t offset : offsets)
       if (row + offset >= 0 && row + offset < columns)
         host.rows[static_cast<std::size_t>(row)].push_back(
-            {row + offset, static_cast<double>((row * 7 + offset * 3) % 11 + 1) / 4});
+            {row + offset, static_cast<Scalar>((row * 7 + offset * 3) % 11 + 1) / 4});
   return host;
 }
 
-template <class Ordinal>
+template <class Case>
 class Diagonals : public testing::Test {};
-using Ordinals = testing::Types<int, std::int64_t>;
-TYPED_TEST_SUITE(Diagonals, Ordinals);
+using DiagonalCases =
+    testing::Types<FormatCase<Cds, double, Left>, FormatCase<Cds, double, Left, std::int64_t>,
+                   FormatCase<Cds, float, Left>>;
+TYPED_TEST_SUITE(Diagonals, DiagonalCases);
 
-/// A GPU multiplies the diagonals in batches of 7 or fewer. These are fewer diagonals, whole batches, and more.
+/// A GPU multiplies the diagonals in batches of 7 or 5, or of 2 if b = 3. These are fewer diagonals, whole batches, and
+/// more. With b > 1 the numbers of block diagonals are smaller, but also even and odd.
 TYPED_TEST(Diagonals, AreMultipliedInBatches) {
-  using Case = FormatCase<Cds, double, Left, TypeParam>;
-  for (const int diagonals : {1, 3, 5, 6, 7, 8, 13, 14, 15, 27})
-    for (const auto& [rows, columns] : {std::pair(600, 600), std::pair(600, 300), std::pair(300, 600)}) {
-      const auto host = banded(rows, columns, diagonals);
-      const auto A =
-          Case::convert_with(device_crs<typename Case::Crs>(host), any_padding<typename Case::Options>(1));
-      ASSERT_EQ(static_cast<int>(A.numDiagonals()), diagonals);
-      for (const int columns_of_x : {4, 8, 16})
-        for (const double beta : {0.0, -3.0})
-          EXPECT_TRUE(multiplies<Left>(A, host, Product<double>{Mode::NoTranspose, 2, beta, columns_of_x}))
-              << diagonals << " diagonals, " << rows << " x " << columns;
+  using Case = TypeParam;
+  using Scalar = typename Case::Scalar;
+  for (const int diagonals : {1, 3, 5, 6, 7, 8, 9, 10, 12, 13, 14, 15, 19, 27})
+    for (const auto& [rows, columns] : {std::pair(600, 600), std::pair(600, 300), std::pair(301, 599)}) {
+      const auto host = banded<Scalar>(rows, columns, diagonals);
+      const auto crs = device_crs<typename Case::Crs>(host);
+      for (const int b : {1, 3, 4}) {
+        const auto A = Case::convert_with(crs, any_padding<typename Case::Options>(b));
+        if (b == 1) ASSERT_EQ(static_cast<int>(A.numDiagonals()), diagonals);
+        for (const int columns_of_x : {4, 8, 16})
+          for (const int beta : {0, -3})
+            EXPECT_TRUE(multiplies<Left>(
+                A, host, Product<Scalar>{Mode::NoTranspose, Scalar(2), Scalar(beta), columns_of_x}))
+                << diagonals << " diagonals, " << rows << " x " << columns << ", b = " << b;
+      }
     }
 }
 
-TEST(BlockColumnsKernel, IsChosenForWholeBlocks) {
+/// The numbers of diagonals that docs/performance.md names in "Values loaded ahead in CDS".
+TEST(BatchesOfDiagonals, AreFull) {
+  using Filigree::Impl::batches_are_full;
+  for (const int diagonals : {7, 13, 14, 19, 20, 21, 27})
+    EXPECT_TRUE(batches_are_full(diagonals, 7)) << diagonals;
+  for (const int diagonals : {5, 9, 10, 15, 18}) {
+    EXPECT_FALSE(batches_are_full(diagonals, 7)) << diagonals;
+    EXPECT_TRUE(batches_are_full(diagonals, 5)) << diagonals;
+  }
+  for (const int diagonals : {1, 2, 3, 4, 6, 8, 11, 12, 16, 17})
+    EXPECT_FALSE(batches_are_full(diagonals, 7) || batches_are_full(diagonals, 5)) << diagonals;
+  for (const int diagonals : {1, 3, 5})
+    EXPECT_FALSE(batches_are_full(diagonals, 2)) << diagonals;
+  for (const int diagonals : {2, 4, 6, 7, 9, 27})
+    EXPECT_TRUE(batches_are_full(diagonals, 2)) << diagonals;
+  for (int diagonals = 18; diagonals < 1000; ++diagonals)
+    EXPECT_TRUE(batches_are_full(diagonals, 7) || batches_are_full(diagonals, 5)) << diagonals;
+}
+
+TEST(BlockColumnsKernel, ExistsForWholeBlocks) {
   expect_several_rows<2>();
   expect_several_rows<3>();
   expect_several_rows<4>();

@@ -115,7 +115,8 @@ TYPED_TEST(Scaled, IsRefilledAndConvertedBack) {
 /// Expects that a View of rank 3 holds the b x b blocks on the diagonal, up to the cast of each entry.
 template <class Blocks>
 void expect_blocks(const Blocks& blocks, const HostMatrix<double>& host, std::int64_t b) {
-  static_assert(std::is_same_v<typename Blocks::non_const_value_type, double>, "The range of double is needed.");
+  static_assert(std::is_same_v<typename Blocks::non_const_value_type, double>,
+                "The range of double is needed.");
   const std::int64_t length = std::min(host.row_count(), host.columns);
   ASSERT_EQ(static_cast<std::int64_t>(blocks.extent(0)), (length + b - 1) / b);
   const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), blocks);
@@ -126,7 +127,8 @@ void expect_blocks(const Blocks& blocks, const HostMatrix<double>& host, std::in
         expected[static_cast<std::size_t>(row * b + entry.column % b)] = entry.value;
   for (std::size_t i = 0; i < expected.size(); ++i)
     EXPECT_LE(std::abs(found.data()[i] - expected[i]), unit_roundoff * std::abs(expected[i]))
-        << "element " << i << " of blocks of " << b << ": " << found.data()[i] << ", expected " << expected[i];
+        << "element " << i << " of blocks of " << b << ": " << found.data()[i] << ", expected "
+        << expected[i];
 }
 
 TYPED_TEST(Scaled, HasADiagonalAndIsChecked) {
@@ -138,7 +140,7 @@ TYPED_TEST(Scaled, HasADiagonalAndIsChecked) {
     EXPECT_NO_THROW(Filigree::check(A));
     const auto diagonal = Filigree::diagonal(A);
     const Kokkos::View<const double***, Kokkos::LayoutRight, Device> as_blocks(diagonal.data(),
-                                                                             diagonal.extent(0), 1, 1);
+                                                                               diagonal.extent(0), 1, 1);
     expect_blocks(as_blocks, host, 1);
     expect_blocks(Filigree::diagonal_blocks(A, 3), host, 3);
   }
@@ -155,6 +157,9 @@ TEST(ScaledMatrix, IsCheckedForItsExponents) {
   A.column_exponents = A.row_exponents;
   EXPECT_TRUE(holds(refusal(A), {"column_exponents has 37 elements", "29", "one per column"}));
   A.column_exponents = exponents;
+  Kokkos::deep_copy(Kokkos::subview(A.row_exponents, 5), std::int16_t(2045));
+  EXPECT_TRUE(holds(refusal(A), {"row_exponents(5) is 2045", "-2044 to 2044"}));
+  Kokkos::deep_copy(Kokkos::subview(A.row_exponents, 5), std::int16_t(0));
   Kokkos::deep_copy(Kokkos::subview(exponents, 3), std::int16_t(-2045));
   EXPECT_TRUE(holds(refusal(A), {"column_exponents(3) is -2045", "-2044 to 2044"}));
   // A fault of the scaled matrix itself.
@@ -163,6 +168,20 @@ TEST(ScaledMatrix, IsCheckedForItsExponents) {
   A.matrix.entries = decltype(A.matrix.entries)();
   A.matrix.short_entries = decltype(A.matrix.short_entries)();
   EXPECT_TRUE(holds(refusal(A), {"matrix.", "entries", "sell"}));
+}
+
+TEST(ScaledMatrix, HasAComplexDiagonal) {
+  using Complex = Kokkos::complex<double>;
+  HostMatrix<Complex> host(2, 2);
+  host.rows = {{{0, Complex(1e300, -1e299)}, {1, Complex(1, 0)}}, {{1, Complex(0, 1e-300)}}};
+  const auto A = Filigree::convert_scaled<Filigree::SellMatrix, Kokkos::complex<float>>(device_crs(host));
+  const auto diagonal = Filigree::diagonal(A);
+  static_assert(std::is_same_v<std::decay_t<decltype(diagonal)>::value_type, Complex>);
+  const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), diagonal);
+  EXPECT_NEAR(found(0).real() / 1e300, 1, 0x1p-24);
+  EXPECT_NEAR(found(0).imag() / 1e299, -1, 0x1p-24);
+  EXPECT_EQ(found(1).real(), 0);
+  EXPECT_NEAR(found(1).imag() / 1e-300, 1, 0x1p-24);
 }
 
 TEST(ScaledMatrix, CountsItsExponents) {

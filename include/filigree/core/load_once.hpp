@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstring>
+#include <type_traits>
 
 #include "filigree/core/kokkos_versions.hpp"
 
@@ -14,7 +15,10 @@ template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T load_once(const T* pointer) {
 #if defined(__CUDA_ARCH__)
   constexpr int size = sizeof(T);
-  if constexpr (size == 2 || size == 4 || size == 8 || size == 16 || size == 32) {
+  if constexpr (std::is_same_v<T, double> || std::is_same_v<T, float>) {
+    // JDS is slower with words that are joined (see docs/performance.md, "Loads of values that are read once").
+    return __ldcs(pointer);
+  } else if constexpr (size == 2 || size == 4 || size == 8 || size == 16 || size == 32) {
     using small_word = std::conditional_t<size == 2, unsigned short, unsigned int>;
     using large_word = std::conditional_t<size == 8, uint2, uint4>;
     using word = std::conditional_t<size <= 4, small_word, large_word>;
@@ -33,11 +37,12 @@ KOKKOS_FORCEINLINE_FUNCTION T load_once(const T* pointer) {
 #endif
 }
 
-/// load_once() of a double by an instruction for doubles; load_once() loads words and joins them. CdsSpmvAhead is
-/// faster with it (see docs/performance.md, "Values loaded ahead in CDS"). Other kernels were not measured with it.
-KOKKOS_FORCEINLINE_FUNCTION double load_double_once(const double* pointer) {
+/// *pointer, for an element that does not change while the kernel runs: a load through the read-only path of an NVIDIA
+/// GPU. T must be a type that __ldg takes.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T load_constant(const T* pointer) {
 #if defined(__CUDA_ARCH__)
-  return __ldcs(pointer);
+  return __ldg(pointer);
 #else
   return *pointer;
 #endif

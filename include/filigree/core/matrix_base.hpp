@@ -22,6 +22,7 @@ class MatrixBase {
 
  public:
   using value_type = Scalar;                                 ///< type of a value
+  using entry_type = std::remove_const_t<Scalar>;            ///< see MatrixTraits
   using ordinal_type = Ordinal;                              ///< type of a row or column index
   using size_type = SizeType;                                ///< type of an offset or count of entries
   using memory_traits = MemoryTraits;                        ///< Kokkos memory traits of the Views

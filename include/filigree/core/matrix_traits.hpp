@@ -29,16 +29,6 @@ template <class Matrix>
 constexpr bool has_dictionary_v<Matrix, std::void_t<decltype(Matrix::has_dictionary)>> =
     Matrix::has_dictionary;
 
-/// Matrix::entry_type, or Matrix::value_type if the class has no such member.
-template <class Matrix, class = void>
-struct EntryType {
-  using type = std::remove_const_t<typename Matrix::value_type>;
-};
-template <class Matrix>
-struct EntryType<Matrix, std::void_t<typename Matrix::entry_type>> {
-  using type = typename Matrix::entry_type;
-};
-
 /// Whether Matrix is a ScaledMatrix.
 template <class Matrix, class = void>
 constexpr bool is_scaled_v = false;
@@ -69,11 +59,11 @@ template <class Matrix>
 struct MatrixTraits<Matrix, std::void_t<typename Matrix::options_type>> {
   using value_type = std::remove_const_t<typename Matrix::value_type>;  ///< type of a stored value, not const
   /// Type of an entry of the matrix, not const: value_type, but double or complex double for a ScaledMatrix.
-  using entry_type = typename Impl::EntryType<Matrix>::type;
-  using memory_space = typename Matrix::memory_space;                   ///< where the Views lie
-  using execution_space = typename Matrix::execution_space;             ///< default for products
-  using options_type = typename Matrix::options_type;                   ///< options of the conversion
-  static constexpr bool is_matrix = true;                               ///< Matrix is a matrix
+  using entry_type = typename Matrix::entry_type;
+  using memory_space = typename Matrix::memory_space;        ///< where the Views lie
+  using execution_space = typename Matrix::execution_space;  ///< default for products
+  using options_type = typename Matrix::options_type;        ///< options of the conversion
+  static constexpr bool is_matrix = true;                    ///< Matrix is a matrix
   /// Whether nnz() is the number of entries of the CRS matrix that this one was made from.
   static constexpr bool counts_nnz = true;
   /// Whether to_crs gives back the entries of that CRS matrix in their order, with duplicates and zeros.

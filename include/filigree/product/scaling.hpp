@@ -30,6 +30,20 @@ KOKKOS_FORCEINLINE_FUNCTION T scaled_twice(const T& value, int first, int second
   return scaled_by_power(scaled_by_power(value, sum / 2), sum - sum / 2);
 }
 
+/// The entries of a ScaledMatrix.
+template <class Entry>
+struct UnscaledEntries {
+  const std::int16_t* row_exponents;
+  const std::int16_t* column_exponents;
+
+  /// The entry that is stored as `value`.
+  template <class Scalar>
+  KOKKOS_FORCEINLINE_FUNCTION Entry operator()(const Scalar& value, std::int64_t row,
+                                               std::int64_t column) const {
+    return scaled_twice(convert_scalar<Entry>(value), row_exponents[row], column_exponents[column]);
+  }
+};
+
 /// The product of a matrix that is stored as it is.
 struct NoScaling {
   /// x as kernels see it, for sums of type Sum.

@@ -67,10 +67,14 @@ void run_fused(const ExecutionSpace& exec, Mode mode, const Matrix& A, const XVi
   using Target = Epilogue<Function, Scalar, Partial>;
   using product_type = Product<ExecutionSpace, Matrix, x_type, Target>;
   using accumulator_type = typename product_type::accumulator_type;
+  static_assert(
+      !is_scaled_v<Matrix> || std::is_same_v<real_t<accumulator_type>, double>,
+      "Filigree::fused_product: with a ScaledMatrix, x or the scalar_type of the function must be of "
+      "double, because the powers need its range.");
   const std::int64_t rows = MatrixTraits<Matrix>::num_rows(A);
   const int columns = static_cast<int>(column_count(x));
   if (rows == 0 || columns == 0) return;
-  if (MatrixTraits<Matrix>::nnz(A) == 0) {
+  if (MatrixTraits<Matrix>::nnz(A) == 0 || x.extent(0) == 0) {
     using Operands = ProductOperands<typename product_type::scalar_type, x_type, Target, 1>;
     using Kernel = ZeroSums<ExecutionSpace, Operands>;
     for (int column = 0; column < columns; ++column) {
@@ -181,7 +185,7 @@ void fused_product_of(const ExecutionSpace& exec, Mode mode, const Matrix& A, co
 ///
 /// @param exec     execution space instance on which the kernels are queued
 /// @param mode     "N" or "C"
-/// @param A        m x n matrix of any format of AllFormats, or an AnyMatrix
+/// @param A        m x n matrix of any format of AllFormats, an AnyMatrix or a ScaledMatrix
 /// @param x        View of rank 1 or 2 with n rows, any layout and stride
 /// @param function copyable object with a const operator()(std::int64_t row, int column, sum) for the device. The
 ///                 sum has the widest of the scalar types of A, of x and of Function::scalar_type, if it has one. It

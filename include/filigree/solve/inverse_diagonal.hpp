@@ -399,7 +399,7 @@ void invert_diagonal_blocks(const ExecutionSpace& exec, const char* function, co
 /// diagonal element is 0 or not finite, or has no finite inverse.
 ///
 /// @param exec execution space instance on which the kernels run
-/// @param A    matrix of any format, or an AnyMatrix
+/// @param A    matrix of any format, an AnyMatrix or a ScaledMatrix
 template <class ExecutionSpace, class Matrix>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, diagonal_t<Matrix>> inverse_diagonal(
     const ExecutionSpace& exec, const Matrix& A) {
@@ -427,7 +427,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, diagonal_t<M
 /// element of the block, or whose inverse is not finite.
 ///
 /// @param exec       execution space instance on which the kernels run
-/// @param A          matrix of any format, or an AnyMatrix
+/// @param A          matrix of any format, an AnyMatrix or a ScaledMatrix
 /// @param block_size b
 template <class ExecutionSpace, class Matrix>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, inverse_blocks_t<Matrix>>

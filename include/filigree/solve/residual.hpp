@@ -195,7 +195,7 @@ std::enable_if_t<MatrixTraits<Inverse>::is_matrix> relaxation_step_of(const Exec
   using B = typename BView::non_const_value_type;
   using X = typename XView::non_const_value_type;
   using Traits = MatrixTraits<Inverse>;
-  using Sum = wider_t<typename MatrixTraits<Matrix>::entry_type, B, typename Traits::value_type, X,
+  using Sum = wider_t<typename MatrixTraits<Matrix>::entry_type, B, typename Traits::entry_type, X,
                       typename WView::value_type>;
   const auto step = checked_step<Sum>(A, x, b, factors, w);
   const std::int64_t rows = MatrixTraits<Matrix>::num_rows(A);
@@ -241,7 +241,7 @@ void product_and_dots_of(const ExecutionSpace& exec, Mode mode, const Matrix& A,
 ///
 /// @param exec execution space instance on which the kernels are queued
 /// @param mode "N" or "C"
-/// @param A    m x n matrix of any format of AllFormats, or an AnyMatrix
+/// @param A    m x n matrix of any format of AllFormats, an AnyMatrix or a ScaledMatrix
 /// @param x    View of rank 1 or 2 with n rows
 /// @param b    View with m rows and the columns of x
 /// @param r    View with m rows and the columns of x. It may be b itself. It must not overlap x, nor b otherwise.
@@ -263,7 +263,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> residual(con
 /// iteration, or of another one with this form.
 ///
 /// @param exec    execution space instance on which the kernels are queued
-/// @param A       square matrix of any format of AllFormats, or an AnyMatrix
+/// @param A       square matrix of any format of AllFormats, an AnyMatrix or a ScaledMatrix
 /// @param x       View of rank 1 or 2
 /// @param b       View of the extents of x
 /// @param inverse D^-1: a View of rank 1 with one element per row, as of inverse_diagonal(), or a matrix, as of
@@ -291,7 +291,7 @@ std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value> relaxation_s
 ///
 /// @param exec execution space instance on which the kernels are queued
 /// @param mode "N" or "C"
-/// @param A    square matrix of any format of AllFormats, or an AnyMatrix
+/// @param A    square matrix of any format of AllFormats, an AnyMatrix or a ScaledMatrix
 /// @param x    View of rank 1 or 2
 /// @param y    View of the extents of x. It must not overlap x.
 /// @param dots View of Sums<T, 2> in memory that exec can access, of rank 0 if x has rank 1, else of rank 1 with one

@@ -82,26 +82,38 @@ void launch_cds_device_spmv(const ExecutionSpace& exec, const std::string& name,
                  Single(cds, operands));
 }
 
-/// Modes N and C on a GPU: chooses the kernel and launches it.
+/// Modes N and C on a GPU by BlockColumnsProduct if it fits, else by CdsDeviceSpmv.
 template <int BlockSize, bool Conjugate, class ExecutionSpace, class Cds, class Operands>
-void diagonal_spmv_on_gpu(const ExecutionSpace& exec, const std::string& name, const Cds& cds,
-                          const Operands& operands) {
+void launch_cds_spmv(const ExecutionSpace& exec, const std::string& name, const Cds& cds,
+                     const Operands& operands) {
   using Product = CdsProduct<ExecutionSpace, Cds, Operands, BlockSize>;
   using SeveralRows = BlockColumnsProduct<ExecutionSpace, Product, Operands, BlockSize, Conjugate>;
   if constexpr (SeveralRows::exists) {
     const SeveralRows kernel{Product(cds, operands)};
     if (kernel.fits()) return kernel.launch_on(exec, name);
   }
-  if constexpr (cds_can_load_ahead<Cds, Operands, BlockSize>()) {
-    using Ahead = CdsSpmvAhead<ExecutionSpace, Cds, Operands>;
-    const Ahead kernel(cds, operands);
-    if (kernel.fills_little()) {
-      launch_product(exec, name, Ahead::launch::policy(exec, static_cast<std::int64_t>(cds.numRows())),
-                     kernel);
-      return;
-    }
-  }
   launch_cds_device_spmv<BlockSize, Conjugate>(exec, name, cds, operands);
+}
+
+/// Modes N and C on a GPU: chooses the kernel and launches it.
+template <int BlockSize, bool Conjugate, class ExecutionSpace, class Cds, class Operands>
+void diagonal_spmv_on_gpu(const ExecutionSpace& exec, const std::string& name, const Cds& cds,
+                          const Operands& operands) {
+  if constexpr (!cds_can_load_ahead<Cds, Operands, BlockSize>()) {
+    launch_cds_spmv<BlockSize, Conjugate>(exec, name, cds, operands);
+  } else if constexpr (BlockSize > 3) {
+    CdsSpmvAhead<ExecutionSpace, Cds, Operands, BlockSize, 1>(cds, operands).launch_on(exec, name);
+  } else {
+    const auto diagonals = static_cast<std::int64_t>(cds.numDiagonals());
+    constexpr int blocks = BlockSize == 1 ? 7 : 2;
+    if (batches_are_full(diagonals, blocks))
+      return CdsSpmvAhead<ExecutionSpace, Cds, Operands, BlockSize, blocks>(cds, operands)
+          .launch_on(exec, name);
+    if constexpr (BlockSize == 1)
+      if (batches_are_full(diagonals, 5))
+        return CdsSpmvAhead<ExecutionSpace, Cds, Operands, 1, 5>(cds, operands).launch_on(exec, name);
+    launch_cds_spmv<BlockSize, Conjugate>(exec, name, cds, operands);
+  }
 }
 
 /// The product of a matrix whose block size is BlockSize, or is read at run time if BlockSize is 0. The
