@@ -212,7 +212,9 @@ TYPED_TEST(Diagonals, AreMultipliedInBatches) {
       const auto crs = device_crs<typename Case::Crs>(host);
       for (const int b : {1, 3, 4}) {
         const auto A = Case::convert_with(crs, any_padding<typename Case::Options>(b));
-        if (b == 1) ASSERT_EQ(static_cast<int>(A.numDiagonals()), diagonals);
+        if (b == 1) {
+          ASSERT_EQ(static_cast<int>(A.numDiagonals()), diagonals);
+        }
         for (const int columns_of_x : {4, 8, 16})
           for (const int beta : {0, -3})
             EXPECT_TRUE(multiplies<Left>(
@@ -222,7 +224,7 @@ TYPED_TEST(Diagonals, AreMultipliedInBatches) {
     }
 }
 
-/// The numbers of diagonals that docs/performance.md names in "Values loaded ahead in CDS".
+/// The numbers of diagonals in docs/performance.md, "Values loaded ahead in CDS".
 TEST(BatchesOfDiagonals, AreFull) {
   using Filigree::Impl::batches_are_full;
   for (const int diagonals : {7, 13, 14, 19, 20, 21, 27})
