@@ -224,7 +224,7 @@ TYPED_TEST(Diagonals, AreMultipliedInBatches) {
     }
 }
 
-/// The numbers of diagonals in docs/performance.md, "Values loaded ahead in CDS".
+/// The numbers of diagonals in docs/performance.md, "Values loaded ahead".
 TEST(BatchesOfDiagonals, AreFull) {
   using Filigree::Impl::batches_are_full;
   for (const int diagonals : {7, 13, 14, 19, 20, 21, 27})

@@ -83,7 +83,10 @@ struct alignas(sizeof(T) * Count) Pack {
 /// load_once() of Count neighbouring elements. `pointer` must be aligned to the size of all of them.
 template <int Count, class T>
 KOKKOS_FORCEINLINE_FUNCTION Pack<T, Count> load_pack(const T* pointer) {
-  return load_once(reinterpret_cast<const Pack<T, Count>*>(pointer));
+  if constexpr (Count == 1)
+    return {load_once(pointer)};
+  else
+    return load_once(reinterpret_cast<const Pack<T, Count>*>(pointer));
 }
 
 /// Whether a pointer is aligned for load_pack().

@@ -5,6 +5,7 @@
 #include "filigree/core/mode.hpp"
 #include "filigree/formats/bell/bell_matrix.hpp"
 #include "filigree/product/block_columns_product.hpp"
+#include "filigree/product/blocks_ahead_product.hpp"
 #include "filigree/product/launch_product.hpp"
 #include "filigree/product/operands.hpp"
 
@@ -44,6 +45,7 @@ struct BellSpmv {
   static constexpr bool has_column_per_block = true;
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t value_stride() const { return rows; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t block_count() const { return block_width; }
+  template <bool = false>
   KOKKOS_FORCEINLINE_FUNCTION ordinal_type block_column(ordinal_type block_row, std::int64_t k) const {
     const ordinal_type block = block_entries[k * block_rows + block_row];
     return block < 0 ? 0 : block * BlockSize;
@@ -150,6 +152,10 @@ void launch_bell_spmv(const ExecutionSpace& exec, const std::string& name, const
   using Kernel = BellSpmv<ExecutionSpace, Bell, Operands, BlockSize, Conjugate>;
   using launch = typename Kernel::launch;
   const Kernel kernel(bell, operands);
+  // Other block sizes and types were slower or not measured (see docs/performance.md, "Values loaded ahead").
+  if constexpr (runs_on_gpu_v<ExecutionSpace> && BlockSize > 1 && (BlockSize % 2 == 1 || BlockSize == 6) &&
+                has_blocks_ahead<Bell, Operands, double>())
+    if (launch_blocks_ahead<BlockSize>(exec, name, kernel)) return;
   using SeveralRows = BlockColumnsProduct<ExecutionSpace, Kernel, Operands, BlockSize, Conjugate>;
   if constexpr (SeveralRows::exists) {
     const SeveralRows several_rows{kernel};

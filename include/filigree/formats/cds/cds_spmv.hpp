@@ -7,11 +7,11 @@
 #include "filigree/core/block_size.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/formats/cds/cds_matrix.hpp"
-#include "filigree/formats/cds/cds_spmv_ahead.hpp"
 #include "filigree/formats/cds/cds_spmv_components.hpp"
 #include "filigree/formats/cds/cds_spmv_device.hpp"
 #include "filigree/formats/cds/cds_spmv_host.hpp"
 #include "filigree/product/block_columns_product.hpp"
+#include "filigree/product/blocks_ahead_product.hpp"
 
 namespace Filigree::Impl {
 
@@ -82,37 +82,34 @@ void launch_cds_device_spmv(const ExecutionSpace& exec, const std::string& name,
                  Single(cds, operands));
 }
 
-/// Modes N and C on a GPU by BlockColumnsProduct if it fits, else by CdsDeviceSpmv.
-template <int BlockSize, bool Conjugate, class ExecutionSpace, class Cds, class Operands>
-void launch_cds_spmv(const ExecutionSpace& exec, const std::string& name, const Cds& cds,
-                     const Operands& operands) {
-  using Product = CdsProduct<ExecutionSpace, Cds, Operands, BlockSize>;
-  using SeveralRows = BlockColumnsProduct<ExecutionSpace, Product, Operands, BlockSize, Conjugate>;
-  if constexpr (SeveralRows::exists) {
-    const SeveralRows kernel{Product(cds, operands)};
-    if (kernel.fits()) return kernel.launch_on(exec, name);
-  }
-  launch_cds_device_spmv<BlockSize, Conjugate>(exec, name, cds, operands);
+/// Whether BlocksAheadProduct was faster than the other kernels (see docs/performance.md, "Values loaded ahead").
+template <class Cds, class Operands, int BlockSize>
+constexpr bool cds_loads_ahead() {
+  constexpr bool has_many_columns = Operands::most_columns > 8;
+  if (BlockSize == 0 || is_split_v<Cds>) return false;
+  if (has_blocks_ahead<Cds, Operands, double>())
+    return BlockSize != 2 && !(BlockSize == 8 && has_many_columns);
+  return has_blocks_ahead<Cds, Operands, float>() &&
+         (BlockSize == 1 || (BlockSize % 2 == 1 && has_many_columns));
 }
 
 /// Modes N and C on a GPU: chooses the kernel and launches it.
 template <int BlockSize, bool Conjugate, class ExecutionSpace, class Cds, class Operands>
 void diagonal_spmv_on_gpu(const ExecutionSpace& exec, const std::string& name, const Cds& cds,
                           const Operands& operands) {
-  if constexpr (!cds_can_load_ahead<Cds, Operands, BlockSize>()) {
-    launch_cds_spmv<BlockSize, Conjugate>(exec, name, cds, operands);
-  } else if constexpr (BlockSize > 3) {
-    CdsSpmvAhead<ExecutionSpace, Cds, Operands, BlockSize, 1>(cds, operands).launch_on(exec, name);
-  } else {
-    const auto diagonals = static_cast<std::int64_t>(cds.numDiagonals());
-    constexpr int blocks = BlockSize == 1 ? 7 : 2;
-    if (batches_are_full(diagonals, blocks))
-      return CdsSpmvAhead<ExecutionSpace, Cds, Operands, BlockSize, blocks>(cds, operands)
-          .launch_on(exec, name);
-    if constexpr (BlockSize == 1)
-      if (batches_are_full(diagonals, 5))
-        return CdsSpmvAhead<ExecutionSpace, Cds, Operands, 1, 5>(cds, operands).launch_on(exec, name);
-    launch_cds_spmv<BlockSize, Conjugate>(exec, name, cds, operands);
+  using Product = CdsProduct<ExecutionSpace, Cds, Operands, BlockSize>;
+  const Product product(cds, operands);
+  constexpr bool loads_ahead = cds_loads_ahead<Cds, Operands, BlockSize>();
+  if constexpr (loads_ahead)
+    if (launch_blocks_ahead<BlockSize>(exec, name, product)) return;
+  // With larger blocks the batches are always full.
+  if constexpr (!loads_ahead || BlockSize <= 3) {
+    using SeveralRows = BlockColumnsProduct<ExecutionSpace, Product, Operands, BlockSize, Conjugate>;
+    if constexpr (SeveralRows::exists) {
+      const SeveralRows kernel{product};
+      if (kernel.fits()) return kernel.launch_on(exec, name);
+    }
+    launch_cds_device_spmv<BlockSize, Conjugate>(exec, name, cds, operands);
   }
 }
 
