@@ -85,12 +85,10 @@ void launch_cds_device_spmv(const ExecutionSpace& exec, const std::string& name,
 /// Whether BlocksAheadProduct was faster than the other kernels (see docs/performance.md, "Values loaded ahead").
 template <class Cds, class Operands, int BlockSize>
 constexpr bool cds_loads_ahead() {
-  constexpr bool has_many_columns = Operands::most_columns > 8;
+  constexpr int columns = Operands::most_columns;
   if (BlockSize == 0 || is_split_v<Cds>) return false;
-  if (has_blocks_ahead<Cds, Operands, double>())
-    return BlockSize != 2 && !(BlockSize == 8 && has_many_columns);
-  return has_blocks_ahead<Cds, Operands, float>() &&
-         (BlockSize == 1 || (BlockSize % 2 == 1 && has_many_columns));
+  if (has_blocks_ahead<Cds, Operands, double>()) return BlockSize == 8 ? columns == 8 : BlockSize != 2;
+  return has_blocks_ahead<Cds, Operands, float>() && (BlockSize == 1 || (BlockSize % 2 == 1 && columns > 8));
 }
 
 /// Modes N and C on a GPU: chooses the kernel and launches it.
