@@ -221,5 +221,22 @@ TEST(CdsWithoutDiagonals, IsZero) {
   }
 }
 
+/// check() accepts a diagonal outside of the matrix. x has no element that its product could read.
+TEST(CdsWithoutColumns, IsZero) {
+  const auto offsets = device_list<Cds::offsets_type>(std::vector<std::int64_t>{-1});
+  const Cds A(20, 0, 1, 1, Values("values", 20), offsets);
+  EXPECT_NO_THROW(Filigree::check(A));
+  for (const int columns : {1, 4, 5}) {
+    const Kokkos::View<float**, Kokkos::LayoutLeft, Device> x("x", 0, columns), y("y", 20, columns);
+    Kokkos::deep_copy(y, 3.0F);
+    Filigree::spmv("N", 1.0F, A, x, 2.0F, y);
+    Kokkos::fence();
+    const auto found = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), y);
+    for (int c = 0; c < columns; ++c)
+      for (int row = 0; row < 20; ++row)
+        EXPECT_EQ(found(row, c), 6.0F) << row << ' ' << c;
+  }
+}
+
 }  // namespace
 }  // namespace FiligreeTest

@@ -22,7 +22,8 @@ constexpr bool batches_are_full(std::int64_t blocks, int per_batch) {
 /// next one, and then the elements of x for these values. The loads of x need the columns of the blocks, but not the
 /// values, so that the lane waits for values and x at the same time (see docs/performance.md, "Values loaded ahead").
 ///
-/// Product is the data of such a kernel, as for BlockColumnsProduct. If it stores a column for each block, the lane loads
+/// Product is the data of such a kernel, as for BlockColumnsProduct. The parameter of its block_column<Constant>() is
+/// whether the offset of a diagonal is loaded by load_constant(). If it stores a column for each block, the lane loads
 /// those of the next batch at the beginning of a batch.
 ///
 /// Elements of a row are counted in an int. A row with 2^31 of them would belong to a matrix with more than 2^60

@@ -45,6 +45,7 @@ struct BellSpmv {
   static constexpr bool has_column_per_block = true;
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t value_stride() const { return rows; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t block_count() const { return block_width; }
+  /// The parameter has no effect; CDS has one.
   template <bool = false>
   KOKKOS_FORCEINLINE_FUNCTION ordinal_type block_column(ordinal_type block_row, std::int64_t k) const {
     const ordinal_type block = block_entries[k * block_rows + block_row];
