@@ -5,6 +5,7 @@
 #include <filigree/check.hpp>
 #include <filigree/scaled.hpp>
 #include <filigree/solve/bicgstab.hpp>
+#include <filigree/solve/block_conjugate_gradients.hpp>
 #include <filigree/solve/chebyshev.hpp>
 #include <filigree/solve/conjugate_gradients.hpp>
 #include <filigree/solve/gmres.hpp>
@@ -79,6 +80,32 @@ TEST(ScaledSystems, AreSolvedByKrylovMethods) {
   expect_solution<MethodOf<Filigree::PipelinedConjugateGradients, Options>>(A, jacobi);
   expect_solution<MethodOf<Filigree::BiCgStab, Options>>(A, jacobi);
   expect_solution<MethodOf<Filigree::Gmres, Filigree::GmresOptions>>(A, jacobi);
+}
+
+TEST(ScaledSystems, AreSolvedForSeveralRightHandSides) {
+  const auto A = Filigree::convert_scaled<Filigree::SellMatrix, Stored>(device_crs(diffusion_with_units()));
+  using Matrix = std::decay_t<decltype(A)>;
+  using Jacobi = Filigree::JacobiPreconditioner<Matrix>;
+  const auto first = system_of(A);
+  auto second = first;
+  for (std::size_t row = 0; row < second.b.size(); row += 2)
+    second.b[row] *= -1;
+  using Columns = Kokkos::View<double**, Device>;
+  const Columns b("b", first.b.size(), 2), x("x", first.b.size(), 2);
+  const auto column = [](const Columns& columns, int c) { return Kokkos::subview(columns, Kokkos::ALL, c); };
+  Kokkos::deep_copy(column(b, 0), device_list<Kokkos::View<double*, Device>>(first.b));
+  Kokkos::deep_copy(column(b, 1), device_list<Kokkos::View<double*, Device>>(second.b));
+  const Filigree::BlockConjugateGradients<ExecutionSpace, Matrix, 2, Jacobi> solver(
+      ExecutionSpace(), A, Jacobi(ExecutionSpace(), A), with_tolerance<Filigree::SolverOptions>(1e-10));
+  const auto results = solver.solve(b, x);
+  const auto expect_solved = [&](const HostSystem<double>& system, std::size_t c) {
+    const Kokkos::View<double*, Device> solution("solution", system.b.size());
+    Kokkos::deep_copy(solution, column(x, static_cast<int>(c)));
+    EXPECT_TRUE(results[c].has_converged()) << Filigree::name_of(results[c].end);
+    EXPECT_TRUE(reports_well(system, Outcome<double>{results[c], host_list(solution)}));
+  };
+  expect_solved(first, 0);
+  expect_solved(second, 1);
 }
 
 TEST(ScaledSystems, HavePreconditionersWithBlocksAndPolynomials) {

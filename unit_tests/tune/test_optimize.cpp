@@ -396,6 +396,19 @@ TEST(Optimize, TimesTheBestThreeOnRequest) {
   EXPECT_TRUE((multiplies<Layout>(A, host, Product<double>{})));
 }
 
+TEST(Optimize, TimesSeveralProductsOfASmallMatrixTogether) {
+  OptimizeOptions options = on_h200();
+  options.time_best = true;
+  const KokkosRecorder recorder;
+  Filigree::optimize(device_crs(random_rows(30, 30, 2)), options);
+  const auto& regions = recorder.events().regions;
+  const auto products = std::count_if(regions.begin(), regions.end(), [](const std::string& region) {
+    return region.rfind("Filigree::spmv[", 0) == 0;
+  });
+  // Three formats with five samples each, and two products before them.
+  EXPECT_GT(products, 3 * (5 * 2 + 2));
+}
+
 TEST(Optimize, TimesEqualKernelsOnce) {
   // On a host CRS uses one kernel for all numbers of lanes per row, and few other formats are as fast.
   OptimizeOptions options;

@@ -61,18 +61,27 @@ typename converted_t<AnyMatrix, Crs>::variant_type convert_by_name(const Executi
   return result;
 }
 
-/// Seconds of the fastest of five products, after one that is not timed.
+/// Seconds of a product: the least of five samples, after a product that is not timed. A sample has one product, or
+/// up to 20 if they are short, because a host needs longer to launch a small product and to wait for it than a GPU
+/// needs to compute it.
 template <class ExecutionSpace, class Any, class Vector>
 double time_product(const ExecutionSpace& exec, const Any& A, const Vector& x, const Vector& y) {
   using scalar = typename Vector::value_type;
-  double seconds = std::numeric_limits<double>::max();
-  for (int i = 0; i < 6; ++i) {
+  const auto seconds_of = [&](int products) {
     exec.fence();
     Kokkos::Timer timer;
-    spmv(exec, "N", scalar(1), A, x, scalar(0), y);
+    for (int i = 0; i < products; ++i)
+      spmv(exec, "N", scalar(1), A, x, scalar(0), y);
     exec.fence();
-    if (i > 0) seconds = std::min(seconds, timer.seconds());
-  }
+    return timer.seconds() / products;
+  };
+  seconds_of(1);
+  constexpr double sample_seconds = 200e-6;
+  const double one = seconds_of(1);
+  const int products = 20 * one < sample_seconds ? 20 : std::max(1, static_cast<int>(sample_seconds / one));
+  double seconds = products == 1 ? one : seconds_of(products);
+  for (int i = 1; i < 5; ++i)
+    seconds = std::min(seconds, seconds_of(products));
   return seconds;
 }
 
@@ -264,9 +273,9 @@ std::optional<converted_t<AnyMatrix, Crs>> Optimization<VectorScalar, ExecutionS
 /// better. On a device without a model it times all formats, as optimize() does.
 ///
 /// Cost: matrix_statistics(), one read of the matrix if options.check_input is set, and device_speed(). On a
-/// device without a model also the conversion to each variant and six products of it. Fences exec and no
-/// other instance. Throws like optimize(), except that it returns a Selection without a pick if all formats
-/// are refused.
+/// device without a model also the conversion to each variant and at least six products of it, more if they take
+/// less than 0.2 ms. Fences exec and no other instance. Throws like optimize(), except that it returns a Selection
+/// without a pick if all formats are refused.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, Selection> predict_formats(
     const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
@@ -309,7 +318,7 @@ Selection predict_formats(const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
 /// The choice depends only on the matrix, the options and device_speed(). Processes on equal devices choose
 /// equally for equal matrices and options. Two things make the choice depend on measurements:
 /// options.time_best, and a device without a model (DeviceSpeed::has_model). On such a device every variant
-/// that the limits allow is converted, and the conversion and six products are timed. That takes about as
+/// that the limits allow is converted, and the conversion and some products are timed. That takes about as
 /// long as some hundred products, and memory for two of the matrices and two vectors.
 ///
 /// With another Scalar it also takes the memory of a CRS matrix of that type while it runs, and throws
