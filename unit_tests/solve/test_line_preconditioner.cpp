@@ -78,6 +78,40 @@ TEST(LinePreconditioner, SolvesComplexTridiagonalSystems) {
   expect_solutions_of_lines<Kokkos::complex<double>>({1, 3}, 1e-13);
 }
 
+/// Lines along x with one unknown per cell, whose elements are loaded in packs if the vectors are aligned. They have
+/// several batches of 8 places, and other places before and after these.
+template <class Scalar>
+void expect_solutions_of_packed_lines(std::int64_t length, double tolerance) {
+  SCOPED_TRACE("length " + std::to_string(length));
+  using Vector = Kokkos::View<Scalar*, Device>;
+  const Cells cells = {length, 5, 1};
+  const auto host = hermitian_grid<Scalar>(cells, Stencil::five_point().points, 1);
+  const Lines<Scalar> lines(ExecutionSpace(), device_cds(host, 1), cells);
+  const auto right = Random(3).vectors<Scalar>(host.row_count(), 1).data;
+  const auto expected = solve_dense(Dense(tridiagonal_part(host, cells, 1, 0)), wide_list(right));
+  const std::size_t rows = right.size();
+  for (const std::size_t shift : {0, 1}) {
+    SCOPED_TRACE("shift " + std::to_string(shift));
+    std::vector<Scalar> shifted(shift, not_a_number<Scalar>());
+    shifted.insert(shifted.end(), right.begin(), right.end());
+    const auto r = Kokkos::subview(device_list<Vector>(shifted), std::make_pair(shift, shift + rows));
+    const Vector z = device_list<Vector>(std::vector<Scalar>(rows, not_a_number<Scalar>()));
+    lines.apply(ExecutionSpace(), r, z);
+    expect_near(host_list(z), expected, tolerance);
+    lines.apply(ExecutionSpace(), r, r);
+    Kokkos::deep_copy(z, r);
+    expect_near(host_list(z), expected, tolerance);
+  }
+}
+
+TEST(LinePreconditioner, SolvesLinesOfPacks) {
+  for (const std::int64_t length : {24, 25, 30, 31}) {
+    expect_solutions_of_packed_lines<double>(length, 1e-13);
+    expect_solutions_of_packed_lines<float>(length, 1e-5);
+    expect_solutions_of_packed_lines<Kokkos::complex<double>>(length, 1e-13);
+  }
+}
+
 TEST(LinePreconditioner, NeedsNoDominantDiagonalOfCells) {
   // The blocks on the diagonal need exchanges of rows.
   HostMatrix<double> host(4, 4);
