@@ -18,7 +18,10 @@ namespace Filigree::Impl {
 /// block_column(block_row, k), the first matrix column of block k of a block row. If that block does not exist, its
 /// values are 0, and the column is that of any block. Product::has_column_per_block is whether the matrix stores a
 /// column for each block, as blocked ELL does. CDS stores an offset for each block diagonal.
-template <class ExecutionSpace, class Product, class Operands, int BlockSize, bool Conjugate>
+///
+/// If Columns is not 0, the kernel is compiled for this number of columns and for a row-major x without gaps between
+/// its rows. The distances between the elements of a block of x are then constants.
+template <class ExecutionSpace, class Product, class Operands, int BlockSize, bool Conjugate, int Columns = 0>
 struct BlockColumnsProduct {
   using scalar_type = typename Product::scalar_type;
   using ordinal_type = typename Product::ordinal_type;
@@ -40,7 +43,7 @@ struct BlockColumnsProduct {
   static constexpr int x_per_load =
       x_is_row_major || sizeof(x_type) >= 16 ? 1 : static_cast<int>(16 / sizeof(x_type));
   /// Matrix columns whose loads are in flight together.
-  static constexpr int batch = x_per_load > 2 ? x_per_load : BlockSize == 3 ? 3 : 2;
+  static constexpr int batch = Columns > 0 ? 4 : x_per_load > 2 ? x_per_load : BlockSize == 3 ? 3 : 2;
   /// Whether a lane reads where the next block lies before it multiplies a block, so that the loads of x do not wait
   /// for that. CDS with row-major x is slower with it (see docs/performance.md, "Blocks with several columns of x on
   /// a GPU").
@@ -51,6 +54,12 @@ struct BlockColumnsProduct {
                                  Operands::most_columns > 1 && Operands::x_is_in_memory &&
                                  (x_is_row_major || (BlockSize % 2 == 0 && BlockSize % x_per_load == 0)) &&
                                  sizeof(accumulator_type[rows_per_lane][columns_per_lane]) <= 256;
+  /// Whether kernels for 8 and 16 columns are faster (see docs/performance.md, "Blocks with several columns of x on a
+  /// GPU").
+  static constexpr bool gains_by_count =
+      Columns == 0 && x_is_row_major && std::is_same_v<scalar_type, double> &&
+      std::is_same_v<x_type, double> &&
+      (BlockSize == 4 || BlockSize == 5 || BlockSize == (Product::has_column_per_block ? 6 : 7));
 
   Product product;
 
@@ -71,10 +80,13 @@ struct BlockColumnsProduct {
 
   /// The lanes over which the columns of x are spread. The vector length of a team is the next power of two.
   KOKKOS_FORCEINLINE_FUNCTION int lanes_with_columns() const {
+    if constexpr (Columns > 0) return Columns / columns_per_lane;
     return (product.operands.columns + columns_per_lane - 1) / columns_per_lane;
   }
 
   void launch_on(const ExecutionSpace& exec, const std::string& name) const {
+    if constexpr (gains_by_count)
+      if (launch_for<8>(exec, name) || launch_for<16>(exec, name)) return;
     int lanes = 1;
     while (lanes < lanes_with_columns())
       lanes *= 2;
@@ -97,6 +109,17 @@ struct BlockColumnsProduct {
   }
 
  private:
+  /// Launches the kernel for Count columns, if x has as many and no gaps between its rows.
+  template <int Count>
+  bool launch_for(const ExecutionSpace& exec, const std::string& name) const {
+    const Operands& operands = product.operands;
+    if (operands.columns != Count || operands.x.row_bytes != static_cast<int>(Count * sizeof(x_type)))
+      return false;
+    BlockColumnsProduct<ExecutionSpace, Product, Operands, BlockSize, Conjugate, Count>{product}.launch_on(
+        exec, name);
+    return true;
+  }
+
   template <class LaneOperands>
   using sums_of = typename LaneOperands::sums_type[rows_per_lane];
   using values_type = scalar_type[batch][rows_per_lane];
@@ -166,10 +189,22 @@ struct BlockColumnsProduct {
                                                         const values_type& values,
                                                         const LaneOperands& operands,
                                                         const ordinal_type column, const int first) {
-    Pack<x_type, columns_per_lane> factors[batch];
-    FILIGREE_UNROLL(4)
-    for (int i = 0; i < batch; ++i)
-      if (first + i < BlockSize) factors[i] = operands.load_row_of_lane(column + first + i);
+    using pack_type = Pack<x_type, columns_per_lane>;
+    pack_type factors[batch];
+    if constexpr (Columns > 0) {
+      constexpr int packs_per_row = Columns / columns_per_lane;
+      const pack_type* const packs =
+          reinterpret_cast<const pack_type*>(operands.x.data) +
+          (static_cast<std::uint32_t>(column) * std::uint32_t(packs_per_row) +
+           static_cast<std::uint32_t>(operands.first_column_of_lane) / columns_per_lane);
+      FILIGREE_UNROLL(4)
+      for (int i = 0; i < batch; ++i)
+        if (first + i < BlockSize) factors[i] = packs[(first + i) * packs_per_row];
+    } else {
+      FILIGREE_UNROLL(4)
+      for (int i = 0; i < batch; ++i)
+        if (first + i < BlockSize) factors[i] = operands.load_row_of_lane(column + first + i);
+    }
     FILIGREE_UNROLL(4)
     for (int i = 0; i < batch; ++i)
       for (int c = 0; c < columns_per_lane; ++c)
