@@ -11,6 +11,12 @@ fail() { echo "test_filigree_targets: $*" >&2; exit 1; }
 grep -q -- '--matrices=FOLDER' "$work/out" || fail "--help does not show --matrices"
 sections=$(sed -n 's/.*separated by commas: //p' "$work/out")
 [ -n "$sections" ] || fail "--help names no sections"
+for name in host columns solve; do
+  [[ ",$sections," == *",$name,"* ]] || fail "--help does not name the section $name"
+done
+# One of the two is for another machine.
+if "$tool" --only=solve,host > "$work/out" 2> "$work/err"; then fail "--only=solve,host was accepted"; fi
+grep -q 'is for \(GPUs\|hosts\), but' "$work/err" || fail "the message does not say why: $(cat "$work/err")"
 for bad in --only=none --only= --matrices --unknown --only="$sections,"; do
   if "$tool" "$bad" > "$work/out" 2> "$work/err"; then fail "$bad was accepted"; fi
   grep -q '^filigree_targets: ' "$work/err" || fail "$bad was refused without a message"

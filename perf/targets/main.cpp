@@ -21,12 +21,14 @@ namespace FiligreePerf {
 namespace {
 
 using Execution = Kokkos::DefaultExecutionSpace;
+constexpr bool on_gpu = Filigree::Impl::runs_on_gpu_v<Execution>;
 template <class Scalar>
 using CrsOf = typename SpmvProblem<Scalar>::crs_type;
 
 /// A group of targets that is measured together.
 struct Section {
   const char* name;
+  bool is_for_gpus;  ///< or for hosts
   std::function<void(Report&, const Options&, double bandwidth)> run;
 };
 
@@ -555,15 +557,33 @@ void host(Report& report, const Options& options, double) {
 }
 
 std::vector<Section> sections() {
-  if (!Filigree::Impl::runs_on_gpu_v<Execution>) return {{"host", host}};
-  std::vector<Section> result = {{"grids", all_grids},   {"blocks", all_blocks},   {"symmetric", symmetric},
-                                 {"repeated", repeated}, {"split", split},         {"narrow", narrow},
-                                 {"regular", regular},   {"long_rows", long_rows}, {"empty_rows", empty_rows},
-                                 {"columns", columns},   {"small", small}};
+  std::vector<Section> result = {{"host", false, host},          {"grids", true, all_grids},
+                                 {"blocks", true, all_blocks},   {"symmetric", true, symmetric},
+                                 {"repeated", true, repeated},   {"split", true, split},
+                                 {"narrow", true, narrow},       {"regular", true, regular},
+                                 {"long_rows", true, long_rows}, {"empty_rows", true, empty_rows},
+                                 {"columns", true, columns},     {"small", true, small},
+                                 {"solve", true, solve}};
 #if FILIGREE_HAS_HALF
-  result.push_back({"scaled", scaled});
+  result.push_back({"scaled", true, scaled});
 #endif
   return result;
+}
+
+std::vector<std::string> names_of(const std::vector<Section>& all) {
+  std::vector<std::string> names;
+  for (const Section& section : all)
+    names.emplace_back(section.name);
+  return names;
+}
+
+/// Throws CLI::ValidationError if there is no section of that name, or if it is for another kind of machine.
+void check_section(const std::string& name, const std::vector<Section>& all) {
+  check_word("--only", name, names_of(all));
+  for (const Section& section : all)
+    if (section.name == name && section.is_for_gpus != on_gpu)
+      throw CLI::ValidationError("--only", "the section " + name + " is for " + (on_gpu ? "hosts" : "GPUs") +
+                                               ", but this program was built for " + Execution::name());
 }
 
 int measure_all(const Options& options, const std::vector<Section>& all) {
@@ -571,7 +591,7 @@ int measure_all(const Options& options, const std::vector<Section>& all) {
   std::cout << "read bandwidth " << 1e-9 * bandwidth << " GB/s" << std::endl;
   Report report(std::cout);
   for (const Section& section : all)
-    if (options.only.empty() ||
+    if ((options.only.empty() && section.is_for_gpus == on_gpu) ||
         std::find(options.only.begin(), options.only.end(), section.name) != options.only.end())
       section.run(report, options, bandwidth);
   std::cout << '\n';
@@ -588,9 +608,6 @@ int main(int argc, char** argv) {
       "filigree_targets");
   Options options;
   const std::vector<Section> all = sections();
-  std::vector<std::string> names;
-  for (const Section& section : all)
-    names.emplace_back(section.name);
   app.add_option(
          "--matrices", options.matrices,
          "folder with bcsstk33.mtx.gz and the other files that the sections use; without it they use\n"
@@ -602,9 +619,10 @@ int main(int argc, char** argv) {
          [&](const std::string& text) {
            options.only = split(text, ',');
            for (const std::string& name : options.only)
-             check_word("--only", name, names);
+             check_section(name, all);
          },
-         "sections to run (default: all), separated by commas: " + CLI::detail::join(names, ","))
+         "sections to run (default: host on a host, all others on a GPU), separated by commas: " +
+             CLI::detail::join(names_of(all), ","))
       ->type_name("NAMES");
   app.footer("Flags that begin with --kokkos go to Kokkos.");
   return run_program(app, argc, argv, [&](int&, char**) { return measure_all(options, all); });
