@@ -62,7 +62,7 @@ int choose(const std::string& path, double products) {
             << selection.pick().prediction.storage_bytes / selection.crs_bytes << " times the bytes of CRS\n";
 
   // 2. Optimize: converts to the format with the least time for the conversion and all planned products. With
-  // time_best it first times the best three, which is worth its time on a host, where the model is less
+  // time_best it first times the best five, which is worth its time on a host, where the model is less
   // accurate.
   options.time_best = true;
   Kokkos::Timer timer;

@@ -119,7 +119,7 @@ void measure(Session& session, const Options& options, const NamedMatrix<Crs>& m
 
   Wanted wanted;
   wanted.time_conversions = false;
-  // Tests check the formats. A check takes ten times as long as the measurement.
+  // Tests check the formats, and a check takes longer than a measurement.
   wanted.check = false;
   wanted.wants = [](const std::string&, bool) { return true; };
   struct Timed {

@@ -13,7 +13,7 @@ struct OptimizeOptions : ConvertOptions {
   /// takes the least time for the conversion and these products together. With few products that is CRS.
   /// Infinity ignores the time of the conversion.
   double products = 1000;
-  /// Converts to the three formats with the best predictions, times products of each, and keeps the one
+  /// Converts to the five formats with the best predictions, times products of each, and keeps the one
   /// with the least total of predicted conversion time and measured product time. It needs memory for two of
   /// these matrices and for two vectors at the same time.
   bool time_best = false;
