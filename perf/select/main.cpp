@@ -119,7 +119,7 @@ void measure(Session& session, const Options& options, const NamedMatrix<Crs>& m
 
   Wanted wanted;
   wanted.time_conversions = false;
-  // Tests check the formats, and a check takes longer than a measurement.
+  // Only the product of the picked format is checked, because a check takes longer than a measurement.
   wanted.check = false;
   wanted.wants = [](const std::string&, bool) { return true; };
   struct Timed {

@@ -28,7 +28,7 @@ using CrsOf = typename SpmvProblem<Scalar>::crs_type;
 /// A group of targets that is measured together.
 struct Section {
   const char* name;
-  bool is_for_gpus;  ///< or for hosts
+  bool is_for_gpus;  ///< false: for hosts
   std::function<void(Report&, const Options&, double bandwidth)> run;
 };
 

@@ -15,7 +15,7 @@ constexpr std::int64_t entries_of_large = 20000000;
 /// The options of filigree_targets.
 struct Options {
   std::string matrices;           ///< folder, or empty
-  std::vector<std::string> only;  ///< names of sections; empty means all
+  std::vector<std::string> only;  ///< names of sections; empty means all for this kind of machine
 };
 
 /// Fused products, block Jacobi and conjugate gradients. It has its own source file, because it takes long to

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
 #include <filigree/grid/stencil.hpp>
 #include <filigree/solve/line_preconditioner.hpp>
 
@@ -78,37 +79,71 @@ TEST(LinePreconditioner, SolvesComplexTridiagonalSystems) {
   expect_solutions_of_lines<Kokkos::complex<double>>({1, 3}, 1e-13);
 }
 
-/// Lines along x with one unknown per cell, whose elements are loaded in packs if the vectors are aligned. They have
-/// several batches of 8 places, and other places before and after these.
+/// A View whose first element lies `shift` elements after the begin of an allocation. The elements around it are 77.
 template <class Scalar>
+struct ShiftedVector {
+  using View = Kokkos::View<Scalar*, Device>;
+  View all;
+  std::size_t shift;
+
+  ShiftedVector(const std::vector<Scalar>& elements, std::size_t shift_) : shift(shift_) {
+    std::vector<Scalar> list(shift + elements.size() + 8, Scalar(77));
+    std::copy(elements.begin(), elements.end(), list.begin() + static_cast<std::ptrdiff_t>(shift));
+    all = device_list<View>(list);
+  }
+  auto view() const { return Kokkos::subview(all, std::make_pair(shift, all.extent(0) - 8)); }
+  /// The elements of view(). Expects that the others are as they were.
+  std::vector<Scalar> elements() const {
+    const auto list = host_list(all);
+    const auto first = list.begin() + static_cast<std::ptrdiff_t>(shift);
+    EXPECT_EQ(std::count(list.begin(), first, Scalar(77)), static_cast<std::ptrdiff_t>(shift));
+    EXPECT_EQ(std::count(list.end() - 8, list.end(), Scalar(77)), 8);
+    return {first, list.end() - 8};
+  }
+};
+
+/// Lines along x with one unknown per cell, whose elements are loaded in packs of 16 bytes if r and z are aligned.
+template <class R, class Z>
 void expect_solutions_of_packed_lines(std::int64_t length, double tolerance) {
   SCOPED_TRACE("length " + std::to_string(length));
-  using Vector = Kokkos::View<Scalar*, Device>;
   const Cells cells = {length, 5, 1};
-  const auto host = hermitian_grid<Scalar>(cells, Stencil::five_point().points, 1);
-  const Lines<Scalar> lines(ExecutionSpace(), device_cds(host, 1), cells);
-  const auto right = Random(3).vectors<Scalar>(host.row_count(), 1).data;
+  const auto host = hermitian_grid<R>(cells, Stencil::five_point().points, 1);
+  const Lines<R> lines(ExecutionSpace(), device_cds(host, 1), cells);
+  const auto right = Random(3).vectors<R>(host.row_count(), 1).data;
   const auto expected = solve_dense(Dense(tridiagonal_part(host, cells, 1, 0)), wide_list(right));
-  const std::size_t rows = right.size();
-  for (const std::size_t shift : {0, 1}) {
-    SCOPED_TRACE("shift " + std::to_string(shift));
-    std::vector<Scalar> shifted(shift, not_a_number<Scalar>());
-    shifted.insert(shifted.end(), right.begin(), right.end());
-    const auto r = Kokkos::subview(device_list<Vector>(shifted), std::make_pair(shift, shift + rows));
-    const Vector z = device_list<Vector>(std::vector<Scalar>(rows, not_a_number<Scalar>()));
-    lines.apply(ExecutionSpace(), r, z);
-    expect_near(host_list(z), expected, tolerance);
-    lines.apply(ExecutionSpace(), r, r);
-    Kokkos::deep_copy(z, r);
-    expect_near(host_list(z), expected, tolerance);
-  }
+  for (const std::size_t r_shift : {0, 1, 2})
+    for (const std::size_t z_shift : {0, 1, 2}) {
+      SCOPED_TRACE("shifts " + std::to_string(r_shift) + " and " + std::to_string(z_shift));
+      const ShiftedVector<R> r(right, r_shift);
+      const ShiftedVector<Z> z(std::vector<Z>(right.size(), not_a_number<Z>()), z_shift);
+      const auto from = r.view();
+      const auto to = z.view();
+      const Filigree::Impl::SolveLines<ExecutionSpace, typename Lines<R>::vector_scalar, R, Z, 1> kernel{
+          {cells, 0, 1},
+          nullptr,
+          nullptr,
+          nullptr,
+          Filigree::Impl::multi_vector<decltype(from), const R>(from),
+          Filigree::Impl::multi_vector(to)};
+      EXPECT_EQ(kernel.fits_packs(), sizeof(R) < 16 && sizeof(Z) < 16 && r_shift * sizeof(R) % 16 == 0 &&
+                                         z_shift * sizeof(Z) % 16 == 0);
+      lines.apply(ExecutionSpace(), from, to);
+      expect_near(z.elements(), expected, tolerance);
+      if constexpr (std::is_same_v<R, Z>) {
+        lines.apply(ExecutionSpace(), from, from);
+        expect_near(r.elements(), expected, tolerance);
+      }
+    }
 }
 
 TEST(LinePreconditioner, SolvesLinesOfPacks) {
-  for (const std::int64_t length : {24, 25, 30, 31}) {
-    expect_solutions_of_packed_lines<double>(length, 1e-13);
-    expect_solutions_of_packed_lines<float>(length, 1e-5);
-    expect_solutions_of_packed_lines<Kokkos::complex<double>>(length, 1e-13);
+  // Batches have 8 places. Other places come before and after them.
+  for (const std::int64_t length : {3, 8, 24, 25, 30, 31}) {
+    expect_solutions_of_packed_lines<double, double>(length, 1e-13);
+    expect_solutions_of_packed_lines<float, float>(length, 1e-5);
+    expect_solutions_of_packed_lines<double, float>(length, 1e-5);
+    expect_solutions_of_packed_lines<float, double>(length, 1e-5);
+    expect_solutions_of_packed_lines<Kokkos::complex<double>, Kokkos::complex<double>>(length, 1e-13);
   }
 }
 

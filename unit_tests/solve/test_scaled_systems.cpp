@@ -54,6 +54,14 @@ HostSystem<double> system_of(const Matrix& A) {
   return system;
 }
 
+/// Whether the residual of x is small compared with b.
+testing::AssertionResult solves(const HostSystem<double>& system, const std::vector<double>& x) {
+  const auto b = wide_list(system.b);
+  const long double residual = norm(dense_residual(Dense(system.matrix), wide_list(x), b));
+  if (residual <= 2e-10L * norm(b)) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "the residual is " << residual << ", the norm of b " << norm(b);
+}
+
 template <class Method, class Matrix, class Preconditioner>
 void expect_solution(const Matrix& A, const Preconditioner& preconditioner) {
   const auto system = system_of(A);
@@ -62,6 +70,7 @@ void expect_solution(const Matrix& A, const Preconditioner& preconditioner) {
   EXPECT_TRUE(outcome.result.has_converged()) << Filigree::name_of(outcome.result.end);
   EXPECT_LE(outcome.result.iterations, 63);
   EXPECT_TRUE(reports_well(system, outcome));
+  EXPECT_TRUE(solves(system, outcome.x));
 }
 
 TEST(ScaledSystems, AreSolvedByKrylovMethods) {
@@ -102,7 +111,9 @@ TEST(ScaledSystems, AreSolvedForSeveralRightHandSides) {
     const Kokkos::View<double*, Device> solution("solution", system.b.size());
     Kokkos::deep_copy(solution, column(x, static_cast<int>(c)));
     EXPECT_TRUE(results[c].has_converged()) << Filigree::name_of(results[c].end);
-    EXPECT_TRUE(reports_well(system, Outcome<double>{results[c], host_list(solution)}));
+    const Outcome<double> outcome{results[c], host_list(solution)};
+    EXPECT_TRUE(reports_well(system, outcome));
+    EXPECT_TRUE(solves(system, outcome.x));
   };
   expect_solved(first, 0);
   expect_solved(second, 1);

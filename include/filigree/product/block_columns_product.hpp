@@ -54,11 +54,12 @@ struct BlockColumnsProduct {
                                  Operands::most_columns > 1 && Operands::x_is_in_memory &&
                                  (x_is_row_major || (BlockSize % 2 == 0 && BlockSize % x_per_load == 0)) &&
                                  sizeof(accumulator_type[rows_per_lane][columns_per_lane]) <= 256;
-  /// Whether kernels for 8 and 16 columns are faster (see docs/performance.md, "Blocks with several columns of x on a
-  /// GPU").
-  static constexpr bool gains_by_count =
+  /// Whether there are kernels for 8 and for 16 columns. They are where they were faster, and not for split values (see
+  /// docs/performance.md, "Blocks with several columns of x on a GPU").
+  static constexpr bool has_kernels_for_counts =
       Columns == 0 && x_is_row_major && std::is_same_v<scalar_type, double> &&
-      std::is_same_v<x_type, double> &&
+      std::is_same_v<x_type, double> && std::is_same_v<accumulator_type, double> &&
+      std::is_same_v<ordinal_type, int> && std::is_pointer_v<decltype(Product::values)> &&
       (BlockSize == 4 || BlockSize == 5 || BlockSize == (Product::has_column_per_block ? 6 : 7));
 
   Product product;
@@ -80,12 +81,12 @@ struct BlockColumnsProduct {
 
   /// The lanes over which the columns of x are spread. The vector length of a team is the next power of two.
   KOKKOS_FORCEINLINE_FUNCTION int lanes_with_columns() const {
-    if constexpr (Columns > 0) return Columns / columns_per_lane;
-    return (product.operands.columns + columns_per_lane - 1) / columns_per_lane;
+    const int columns = Columns > 0 ? Columns : product.operands.columns;
+    return (columns + columns_per_lane - 1) / columns_per_lane;
   }
 
   void launch_on(const ExecutionSpace& exec, const std::string& name) const {
-    if constexpr (gains_by_count)
+    if constexpr (has_kernels_for_counts)
       if (launch_for<8>(exec, name) || launch_for<16>(exec, name)) return;
     int lanes = 1;
     while (lanes < lanes_with_columns())

@@ -115,13 +115,24 @@ struct FactorPlace {
 
 /// Solves T z = r for all lines, one lane per line: y_p = D_p r_p - L_p y_(p-1) in ascending order, and then
 /// z_p = y_p - W_p z_(p+1) in descending order. L of the first place and W of the last one are 0. z may be r.
-template <class ExecutionSpace, class Sum, class R, class Z, int BlockSize>
+///
+/// Packed is for lines along x with b = 1, whose elements are neighbours in r and z. There neighbouring lanes are in
+/// different cache lines, and a load of one element per lane touches them all. Therefore a lane loads and stores packs
+/// of 16 bytes (see docs/performance.md, "Lines along x"). fits_packs() must hold.
+template <class ExecutionSpace, class Sum, class R, class Z, int BlockSize, bool Packed = false>
 struct SolveLines {
   /// The items are lines. On a host a few of them are worth a team.
   using launch = RowLaunch<ExecutionSpace, 128, 1, host_rows, 1>;
   static constexpr int most_rows = BlockSize > 0 ? BlockSize : largest_inverse_block_size;
   /// Places whose numbers are loaded before the first of them is used, because each place waits for the one before.
   static constexpr int batch = BlockSize == 1 ? 8 : BlockSize == 2 ? 2 : 1;
+  /// Elements of a pack of 16 bytes.
+  template <class T>
+  static constexpr int per_pack = sizeof(T) < 16 ? static_cast<int>(16 / sizeof(T)) : 1;
+  /// Batches of packs begin with rows that are multiples of this number, so that the packs are aligned.
+  static constexpr int alignment = per_pack<R> > per_pack<Z> ? per_pack<R> : per_pack<Z>;
+  static_assert(!Packed || (BlockSize == 1 && batch % alignment == 0),
+                "A batch must consist of whole packs.");
 
   GridLines lines;
   const Sum* inverse;  ///< D
@@ -129,6 +140,13 @@ struct SolveLines {
   const Sum* upper;    ///< W
   MultiVector<const R> r;
   MultiVector<Z> z;
+
+  /// Whether r and z can be loaded in packs, and a pack has several elements.
+  bool fits_packs() const {
+    return lines.distance == 1 && lines.block_size == 1 && per_pack<R> > 1 && per_pack<Z> > 1 &&
+           r.has_unit_stride() && z.has_unit_stride() && is_aligned_to_pack<per_pack<R>>(r.data) &&
+           is_aligned_to_pack<per_pack<Z>>(z.data);
+  }
 
   KOKKOS_FORCEINLINE_FUNCTION int block_size() const { return BlockSize > 0 ? BlockSize : lines.block_size; }
 
@@ -162,6 +180,52 @@ struct SolveLines {
       term[i] -= block[c * stride + i] * before[c];
   }
 
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION static void load_packs(const T* from, Sum (&to)[batch]) {
+    using pack_type = Pack<T, per_pack<T>>;
+    FILIGREE_UNROLL(8)
+    for (int k = 0; k < batch; k += per_pack<T>) {
+      const pack_type pack = *reinterpret_cast<const pack_type*>(from + k);
+      for (int i = 0; i < per_pack<T>; ++i)
+        to[k + i] = Sum(widen<Sum>(pack.values[i]));
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static void store_packs(const Sum (&from)[batch], Z* to) {
+    using pack_type = Pack<Z, per_pack<Z>>;
+    FILIGREE_UNROLL(8)
+    for (int k = 0; k < batch; k += per_pack<Z>) {
+      pack_type pack = {};
+      for (int i = 0; i < per_pack<Z>; ++i)
+        pack.values[i] = convert_scalar<Z>(from[k + i]);
+      *reinterpret_cast<pack_type*>(to + k) = pack;
+    }
+  }
+  /// The places from `first` to first + batch - 1 of a pass, whose packs are aligned. `before` is the element of the
+  /// place before them in the pass, and then that of their last one.
+  template <bool Ascending>
+  KOKKOS_FORCEINLINE_FUNCTION void packed_batch(const std::int64_t line, const std::int64_t first,
+                                                Sum& before) const {
+    const std::int64_t row = line * lines.length + first;
+    Sum terms[batch], factors[batch];
+    if constexpr (Ascending)
+      load_packs(r.data + row, terms);
+    else
+      load_packs(z.data + row, terms);
+    FILIGREE_UNROLL(8)
+    for (int k = 0; k < batch; ++k) {
+      const std::int64_t at = (first + k) * lines.count + line;
+      if (Ascending) terms[k] = inverse[at] * terms[k];
+      factors[k] = (Ascending ? lower : upper)[at];
+    }
+    FILIGREE_UNROLL(8)
+    for (int step = 0; step < batch; ++step) {
+      const int k = Ascending ? step : batch - 1 - step;
+      terms[k] -= factors[k] * before;
+      before = terms[k];
+    }
+    store_packs(terms, z.data + row);
+  }
+
   /// One of the two passes over the places of a line.
   template <bool Ascending>
   KOKKOS_FORCEINLINE_FUNCTION void pass(const std::int64_t line) const {
@@ -173,13 +237,27 @@ struct SolveLines {
     FILIGREE_UNROLL(8)
     for (int i = 0; i < b; ++i)
       before[i] = Sum(0);
-    for (std::int64_t done = 0; done < lines.length; done += batch) {
+    for (std::int64_t done = 0; done < lines.length;) {
+      // Places of this batch.
+      std::int64_t count = lines.length - done < batch ? lines.length - done : batch;
+      if constexpr (Packed) {
+        // Packs need an aligned row: the first one of the batch if places ascend, the one after its last one otherwise.
+        const std::int64_t row = first_row + (Ascending ? done : lines.length - done);
+        const std::int64_t rest = row % alignment;
+        if (rest == 0 && count == batch) {
+          packed_batch<Ascending>(line, Ascending ? done : lines.length - done - batch, before[0]);
+          done += batch;
+          continue;
+        }
+        const std::int64_t to_aligned = Ascending ? alignment - rest : rest;
+        if (rest != 0 && to_aligned < count) count = to_aligned;
+      }
       Sum terms[batch][most_rows];
       Sum blocks[batch][BlockSize > 0 ? most_rows * most_rows : 1];
       FILIGREE_UNROLL(8)
       for (int k = 0; k < batch; ++k) {
-        // Places after the last one repeat it.
-        const std::int64_t step = done + k < lines.length ? done + k : lines.length - 1;
+        // Places after the last one of the batch repeat it.
+        const std::int64_t step = done + (k < count ? k : count - 1);
         const std::int64_t place = Ascending ? step : lines.length - 1 - step;
         load_term<Ascending>(place, in_place, first_row + place * lines.distance * b, terms[k]);
         if constexpr (BlockSize > 0) {
@@ -192,7 +270,7 @@ struct SolveLines {
       }
       FILIGREE_UNROLL(8)
       for (int k = 0; k < batch; ++k) {
-        if (done + k >= lines.length) break;
+        if (k >= count) break;
         const std::int64_t place = Ascending ? done + k : lines.length - 1 - done - k;
         if constexpr (BlockSize > 0)
           subtract(blocks[k], BlockSize, before, terms[k]);
@@ -204,114 +282,8 @@ struct SolveLines {
           z(first_row + place * lines.distance * b + i, 0) = convert_scalar<Z>(before[i]);
         }
       }
+      done += count;
     }
-  }
-  KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
-    launch::for_each_row(team, lines.count, [&](const std::int64_t line) {
-      pass<true>(line);
-      pass<false>(line);
-    });
-  }
-};
-
-/// SolveLines for lines along x of a grid with one unknown per cell, so that the elements of a line are neighbours in r
-/// and z. Each lane of a warp is then in another cache line, and a load of one element per lane reads all these lines.
-/// Therefore a lane loads and stores packs of 16 bytes (see docs/performance.md, "Lines along x").
-template <class ExecutionSpace, class Sum, class R, class Z>
-struct SolvePackedLines {
-  using launch = typename SolveLines<ExecutionSpace, Sum, R, Z, 1>::launch;
-  /// Places whose numbers are loaded before the first of them is used, because each place waits for the one before.
-  static constexpr int batch = 8;
-  template <class T>
-  static constexpr int per_pack = sizeof(T) < 16 ? static_cast<int>(16 / sizeof(T)) : 1;
-  /// A batch begins with a row that is a multiple of this number, so that its packs are aligned.
-  static constexpr int alignment = per_pack<R> > per_pack<Z> ? per_pack<R> : per_pack<Z>;
-  static_assert(batch % alignment == 0, "A batch must consist of whole packs.");
-
-  GridLines lines;
-  const Sum* inverse;  ///< D, see SolveLines
-  const Sum* lower;    ///< L
-  const Sum* upper;    ///< W
-  const R* r;
-  Z* z;
-
-  /// Whether this kernel can solve for these lines and vectors.
-  static bool fits(const GridLines& lines, const MultiVector<const R>& r, const MultiVector<Z>& z) {
-    return lines.block_size == 1 && lines.distance == 1 && r.has_unit_stride() && z.has_unit_stride() &&
-           is_aligned_to_pack<per_pack<R>>(r.data) && is_aligned_to_pack<per_pack<Z>>(z.data);
-  }
-
-  template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION static void load(const T* from, Sum (&to)[batch]) {
-    using pack_type = Pack<T, per_pack<T>>;
-    FILIGREE_UNROLL(8)
-    for (int k = 0; k < batch; k += per_pack<T>) {
-      const pack_type pack = *reinterpret_cast<const pack_type*>(from + k);
-      for (int i = 0; i < per_pack<T>; ++i)
-        to[k + i] = Sum(widen<Sum>(pack.values[i]));
-    }
-  }
-  KOKKOS_FORCEINLINE_FUNCTION static void store(const Sum (&from)[batch], Z* to) {
-    using pack_type = Pack<Z, per_pack<Z>>;
-    FILIGREE_UNROLL(8)
-    for (int k = 0; k < batch; k += per_pack<Z>) {
-      pack_type pack = {};
-      for (int i = 0; i < per_pack<Z>; ++i)
-        pack.values[i] = convert_scalar<Z>(from[k + i]);
-      *reinterpret_cast<pack_type*>(to + k) = pack;
-    }
-  }
-
-  /// One place of a pass. `before` is the element of the place before it in the pass, and then that of this place.
-  template <bool Ascending>
-  KOKKOS_FORCEINLINE_FUNCTION void one_place(const std::int64_t line, const std::int64_t place,
-                                             Sum& before) const {
-    const std::int64_t at = place * lines.count + line;
-    const std::int64_t row = line * lines.length + place;
-    const Sum term = Ascending ? Sum(inverse[at] * Sum(widen<Sum>(r[row]))) : Sum(widen<Sum>(z[row]));
-    before = term - (Ascending ? lower : upper)[at] * before;
-    z[row] = convert_scalar<Z>(before);
-  }
-  /// The places from `first` to first + batch - 1.
-  template <bool Ascending>
-  KOKKOS_FORCEINLINE_FUNCTION void one_batch(const std::int64_t line, const std::int64_t first,
-                                             Sum& before) const {
-    const std::int64_t row = line * lines.length + first;
-    Sum terms[batch], factors[batch];
-    if constexpr (Ascending)
-      load(r + row, terms);
-    else
-      load(z + row, terms);
-    FILIGREE_UNROLL(8)
-    for (int k = 0; k < batch; ++k) {
-      const std::int64_t at = (first + k) * lines.count + line;
-      if (Ascending) terms[k] = inverse[at] * terms[k];
-      factors[k] = (Ascending ? lower : upper)[at];
-    }
-    FILIGREE_UNROLL(8)
-    for (int step = 0; step < batch; ++step) {
-      const int k = Ascending ? step : batch - 1 - step;
-      before = terms[k] -= factors[k] * before;
-    }
-    store(terms, z + row);
-  }
-
-  template <bool Ascending>
-  KOKKOS_FORCEINLINE_FUNCTION void pass(const std::int64_t line) const {
-    const std::int64_t length = lines.length;
-    Sum before(0);
-    std::int64_t done = 0;
-    const auto next_place = [&]() {
-      one_place<Ascending>(line, Ascending ? done : length - 1 - done, before);
-      ++done;
-    };
-    // A batch begins with the next row of an ascending pass, and ends before the last row of a descending one.
-    while (done < length && (line * length + (Ascending ? done : length - done)) % alignment != 0)
-      next_place();
-    for (; done + batch <= length; done += batch)
-      one_batch<Ascending>(line, Ascending ? done : length - done - batch, before);
-    while (done < length)
-      next_place();
   }
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
     launch::for_each_row(team, lines.count, [&](const std::int64_t line) {

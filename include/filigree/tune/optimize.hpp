@@ -61,9 +61,17 @@ typename converted_t<AnyMatrix, Crs>::variant_type convert_by_name(const Executi
   return result;
 }
 
-/// Seconds of a product: the least of five samples, after a product that is not timed. A sample has one product, or
-/// up to 20 if they are short, because a host needs longer to launch a small product and to wait for it than a GPU
-/// needs to compute it.
+/// How many products a sample has if one takes this time. A sample takes about 0.2 ms: one product of a large matrix, up
+/// to 20 of a small one. A single small product would take less time than its launch and the wait for it, so that all
+/// formats would seem equally fast.
+inline int products_per_sample(double seconds_of_one) {
+  constexpr double sample_seconds = 200e-6;
+  constexpr int most = 20;
+  if (most * seconds_of_one <= sample_seconds) return most;
+  return std::max(1, static_cast<int>(sample_seconds / seconds_of_one));
+}
+
+/// Seconds of a product: the least of five samples, after a product that is not timed.
 template <class ExecutionSpace, class Any, class Vector>
 double time_product(const ExecutionSpace& exec, const Any& A, const Vector& x, const Vector& y) {
   using scalar = typename Vector::value_type;
@@ -76,9 +84,8 @@ double time_product(const ExecutionSpace& exec, const Any& A, const Vector& x, c
     return timer.seconds() / products;
   };
   seconds_of(1);
-  constexpr double sample_seconds = 200e-6;
   const double one = seconds_of(1);
-  const int products = 20 * one < sample_seconds ? 20 : std::max(1, static_cast<int>(sample_seconds / one));
+  const int products = products_per_sample(one);
   double seconds = products == 1 ? one : seconds_of(products);
   for (int i = 1; i < 5; ++i)
     seconds = std::min(seconds, seconds_of(products));
@@ -222,8 +229,7 @@ std::optional<converted_t<AnyMatrix, Crs>> Optimization<VectorScalar, ExecutionS
   using Any = converted_t<AnyMatrix, Crs>;
   using vector_type = Kokkos::View<VectorScalar*, typename Any::device_type>;
   selection.timed = options.time_best || !selection.has_model;
-  // Of five formats one is nearly always about as fast as the best of all (see docs/performance.md, "Matrices that fit
-  // the cache").
+  // Five formats: see docs/performance.md, "Matrices that fit the cache".
   const std::size_t wanted = !selection.has_model ? selection.formats.size() : options.time_best ? 5 : 1;
   vector_type x, y;
   if (selection.timed) {
@@ -275,8 +281,8 @@ std::optional<converted_t<AnyMatrix, Crs>> Optimization<VectorScalar, ExecutionS
 /// better. On a device without a model it times all formats, as optimize() does.
 ///
 /// Cost: matrix_statistics(), one read of the matrix if options.check_input is set, and device_speed(). On a
-/// device without a model also the conversion to each variant and at least six products of it, more if they take
-/// less than 0.2 ms. Fences exec and no other instance. Throws like optimize(), except that it returns a Selection
+/// device without a model also the conversion to each variant and six products of it, or up to 102 if one takes less
+/// than 0.1 ms. Fences exec and no other instance. Throws like optimize(), except that it returns a Selection
 /// without a pick if all formats are refused.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z>
 std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, Selection> predict_formats(
@@ -320,8 +326,9 @@ Selection predict_formats(const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs,
 /// The choice depends only on the matrix, the options and device_speed(). Processes on equal devices choose
 /// equally for equal matrices and options. Two things make the choice depend on measurements:
 /// options.time_best, and a device without a model (DeviceSpeed::has_model). On such a device every variant
-/// that the limits allow is converted, and the conversion and some products are timed. That takes about as
-/// long as some hundred products, and memory for two of the matrices and two vectors.
+/// that the limits allow is converted, and the conversion and six products are timed, or up to 102 products if one
+/// takes less than 0.1 ms. That takes about as long as some hundred products of a large matrix, or a few
+/// milliseconds per variant, and memory for two of the matrices and two vectors.
 ///
 /// With another Scalar it also takes the memory of a CRS matrix of that type while it runs, and throws
 /// std::overflow_error like convert(). Limits of storage then refer to this CRS matrix.
