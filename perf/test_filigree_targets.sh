@@ -17,7 +17,7 @@ done
 # One of the two is for another machine.
 if "$tool" --only=solve,host > "$work/out" 2> "$work/err"; then fail "--only=solve,host was accepted"; fi
 grep -Eq 'is for (GPUs|hosts), but' "$work/err" || fail "the message does not say why: $(cat "$work/err")"
-for bad in --only=none --only= --matrices --unknown --only=host, --only=solve,; do
+for bad in --only=none --only= --matrices --unknown "--only=host," "--only=solve,"; do
   if "$tool" "$bad" > "$work/out" 2> "$work/err"; then fail "$bad was accepted"; fi
   grep -q '^filigree_targets: ' "$work/err" || fail "$bad was refused without a message"
 done
