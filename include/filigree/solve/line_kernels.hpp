@@ -115,24 +115,13 @@ struct FactorPlace {
 
 /// Solves T z = r for all lines, one lane per line: y_p = D_p r_p - L_p y_(p-1) in ascending order, and then
 /// z_p = y_p - W_p z_(p+1) in descending order. L of the first place and W of the last one are 0. z may be r.
-///
-/// Packed is for lines along x with b = 1, whose elements are neighbours in r and z. There neighbouring lanes are in
-/// different cache lines, and a load of one element per lane touches them all. Therefore a lane loads and stores packs
-/// of 16 bytes (see docs/performance.md, "Lines along x"). fits_packs() must hold.
-template <class ExecutionSpace, class Sum, class R, class Z, int BlockSize, bool Packed = false>
+template <class ExecutionSpace, class Sum, class R, class Z, int BlockSize>
 struct SolveLines {
   /// The items are lines. On a host a few of them are worth a team.
   using launch = RowLaunch<ExecutionSpace, 128, 1, host_rows, 1>;
   static constexpr int most_rows = BlockSize > 0 ? BlockSize : largest_inverse_block_size;
   /// Places whose numbers are loaded before the first of them is used, because each place waits for the one before.
   static constexpr int batch = BlockSize == 1 ? 8 : BlockSize == 2 ? 2 : 1;
-  /// Elements of a pack of 16 bytes.
-  template <class T>
-  static constexpr int per_pack = sizeof(T) < 16 ? static_cast<int>(16 / sizeof(T)) : 1;
-  /// Batches of packs begin with rows that are multiples of this number, so that the packs are aligned.
-  static constexpr int alignment = per_pack<R> > per_pack<Z> ? per_pack<R> : per_pack<Z>;
-  static_assert(!Packed || (BlockSize == 1 && batch % alignment == 0),
-                "A batch must consist of whole packs.");
 
   GridLines lines;
   const Sum* inverse;  ///< D
@@ -140,13 +129,6 @@ struct SolveLines {
   const Sum* upper;    ///< W
   MultiVector<const R> r;
   MultiVector<Z> z;
-
-  /// Whether r and z can be loaded in packs, and a pack has several elements.
-  bool fits_packs() const {
-    return lines.distance == 1 && lines.block_size == 1 && per_pack<R> > 1 && per_pack<Z> > 1 &&
-           r.has_unit_stride() && z.has_unit_stride() && is_aligned_to_pack<per_pack<R>>(r.data) &&
-           is_aligned_to_pack<per_pack<Z>>(z.data);
-  }
 
   KOKKOS_FORCEINLINE_FUNCTION int block_size() const { return BlockSize > 0 ? BlockSize : lines.block_size; }
 
@@ -180,52 +162,6 @@ struct SolveLines {
       term[i] -= block[c * stride + i] * before[c];
   }
 
-  template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION static void load_packs(const T* from, Sum (&to)[batch]) {
-    using pack_type = Pack<T, per_pack<T>>;
-    FILIGREE_UNROLL(8)
-    for (int k = 0; k < batch; k += per_pack<T>) {
-      const pack_type pack = *reinterpret_cast<const pack_type*>(from + k);
-      for (int i = 0; i < per_pack<T>; ++i)
-        to[k + i] = Sum(widen<Sum>(pack.values[i]));
-    }
-  }
-  KOKKOS_FORCEINLINE_FUNCTION static void store_packs(const Sum (&from)[batch], Z* to) {
-    using pack_type = Pack<Z, per_pack<Z>>;
-    FILIGREE_UNROLL(8)
-    for (int k = 0; k < batch; k += per_pack<Z>) {
-      pack_type pack = {};
-      for (int i = 0; i < per_pack<Z>; ++i)
-        pack.values[i] = convert_scalar<Z>(from[k + i]);
-      *reinterpret_cast<pack_type*>(to + k) = pack;
-    }
-  }
-  /// The places from `first` to first + batch - 1 of a pass, whose packs are aligned. `before` is the element of the
-  /// place before them in the pass, and then that of their last one.
-  template <bool Ascending>
-  KOKKOS_FORCEINLINE_FUNCTION void packed_batch(const std::int64_t line, const std::int64_t first,
-                                                Sum& before) const {
-    const std::int64_t row = line * lines.length + first;
-    Sum terms[batch], factors[batch];
-    if constexpr (Ascending)
-      load_packs(r.data + row, terms);
-    else
-      load_packs(z.data + row, terms);
-    FILIGREE_UNROLL(8)
-    for (int k = 0; k < batch; ++k) {
-      const std::int64_t at = (first + k) * lines.count + line;
-      if (Ascending) terms[k] = inverse[at] * terms[k];
-      factors[k] = (Ascending ? lower : upper)[at];
-    }
-    FILIGREE_UNROLL(8)
-    for (int step = 0; step < batch; ++step) {
-      const int k = Ascending ? step : batch - 1 - step;
-      terms[k] -= factors[k] * before;
-      before = terms[k];
-    }
-    store_packs(terms, z.data + row);
-  }
-
   /// One of the two passes over the places of a line.
   template <bool Ascending>
   KOKKOS_FORCEINLINE_FUNCTION void pass(const std::int64_t line) const {
@@ -237,27 +173,13 @@ struct SolveLines {
     FILIGREE_UNROLL(8)
     for (int i = 0; i < b; ++i)
       before[i] = Sum(0);
-    for (std::int64_t done = 0; done < lines.length;) {
-      // Places of this batch.
-      std::int64_t count = lines.length - done < batch ? lines.length - done : batch;
-      if constexpr (Packed) {
-        // Packs need an aligned row: the first one of the batch if places ascend, the one after its last one otherwise.
-        const std::int64_t row = first_row + (Ascending ? done : lines.length - done);
-        const std::int64_t rest = row % alignment;
-        if (rest == 0 && count == batch) {
-          packed_batch<Ascending>(line, Ascending ? done : lines.length - done - batch, before[0]);
-          done += batch;
-          continue;
-        }
-        const std::int64_t to_aligned = Ascending ? alignment - rest : rest;
-        if (rest != 0 && to_aligned < count) count = to_aligned;
-      }
+    for (std::int64_t done = 0; done < lines.length; done += batch) {
       Sum terms[batch][most_rows];
       Sum blocks[batch][BlockSize > 0 ? most_rows * most_rows : 1];
       FILIGREE_UNROLL(8)
       for (int k = 0; k < batch; ++k) {
-        // Places after the last one of the batch repeat it.
-        const std::int64_t step = done + (k < count ? k : count - 1);
+        // Places after the last one repeat it.
+        const std::int64_t step = done + k < lines.length ? done + k : lines.length - 1;
         const std::int64_t place = Ascending ? step : lines.length - 1 - step;
         load_term<Ascending>(place, in_place, first_row + place * lines.distance * b, terms[k]);
         if constexpr (BlockSize > 0) {
@@ -270,7 +192,7 @@ struct SolveLines {
       }
       FILIGREE_UNROLL(8)
       for (int k = 0; k < batch; ++k) {
-        if (k >= count) break;
+        if (done + k >= lines.length) break;
         const std::int64_t place = Ascending ? done + k : lines.length - 1 - done - k;
         if constexpr (BlockSize > 0)
           subtract(blocks[k], BlockSize, before, terms[k]);
@@ -282,7 +204,6 @@ struct SolveLines {
           z(first_row + place * lines.distance * b + i, 0) = convert_scalar<Z>(before[i]);
         }
       }
-      done += count;
     }
   }
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {

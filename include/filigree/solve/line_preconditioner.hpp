@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "filigree/solve/line_kernels.hpp"
+#include "filigree/solve/packed_line_kernel.hpp"
 #include "filigree/solve/preconditioner.hpp"
 
 namespace Filigree {
@@ -88,23 +88,19 @@ class LinePreconditioner {
     using Z = typename ZView::value_type;
     Impl::check_apply<ExecutionSpace>(function, "r", r, "z", z, rows());
     Impl::check_same_or_apart(function, "r", r, "z", z);
-    const auto launch = [&](const auto& kernel) {
-      Kokkos::parallel_for(name, std::decay_t<decltype(kernel)>::launch::policy(exec, m_lines.count), kernel);
-    };
+    const auto from = Impl::multi_vector<RView, const R>(r);
+    const auto to = Impl::multi_vector(z);
+    using Packed = Impl::SolvePackedLines<ExecutionSpace, vector_scalar, R, Z>;
+    if (Packed::fits(m_lines, from, to)) {
+      Kokkos::parallel_for(
+          name, Packed::launch::policy(exec, m_lines.count),
+          Packed{m_lines, m_inverse.data(), m_lower.data(), m_upper.data(), from.data, to.data});
+      return;
+    }
     Impl::with_block_size(m_lines.block_size, [&](auto size) {
-      constexpr int b = decltype(size)::value;
-      const Impl::SolveLines<ExecutionSpace, vector_scalar, R, Z, b> kernel{
-          m_lines,
-          m_inverse.data(),
-          m_lower.data(),
-          m_upper.data(),
-          Impl::multi_vector<RView, const R>(r),
-          Impl::multi_vector(z)};
-      if constexpr (b == 1)
-        if (kernel.fits_packs())
-          return launch(Impl::SolveLines<ExecutionSpace, vector_scalar, R, Z, b, true>{
-              m_lines, kernel.inverse, kernel.lower, kernel.upper, kernel.r, kernel.z});
-      launch(kernel);
+      using Kernel = Impl::SolveLines<ExecutionSpace, vector_scalar, R, Z, decltype(size)::value>;
+      Kokkos::parallel_for(name, Kernel::launch::policy(exec, m_lines.count),
+                           Kernel{m_lines, m_inverse.data(), m_lower.data(), m_upper.data(), from, to});
     });
   }
 
