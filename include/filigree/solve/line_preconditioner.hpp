@@ -91,12 +91,13 @@ class LinePreconditioner {
     const auto from = Impl::multi_vector<RView, const R>(r);
     const auto to = Impl::multi_vector(z);
     using Packed = Impl::SolvePackedLines<ExecutionSpace, vector_scalar, R, Z>;
-    if (Packed::fits(m_lines, from, to)) {
-      Kokkos::parallel_for(
-          name, Packed::launch::policy(exec, m_lines.count),
-          Packed{m_lines, m_inverse.data(), m_lower.data(), m_upper.data(), from.data, to.data});
-      return;
-    }
+    if constexpr (Packed::exists)
+      if (Packed::fits(m_lines, from, to)) {
+        Kokkos::parallel_for(
+            name, Packed::launch::policy(exec, m_lines.count),
+            Packed{m_lines, m_inverse.data(), m_lower.data(), m_upper.data(), from.data, to.data});
+        return;
+      }
     Impl::with_block_size(m_lines.block_size, [&](auto size) {
       using Kernel = Impl::SolveLines<ExecutionSpace, vector_scalar, R, Z, decltype(size)::value>;
       Kokkos::parallel_for(name, Kernel::launch::policy(exec, m_lines.count),

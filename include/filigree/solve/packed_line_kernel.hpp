@@ -19,6 +19,8 @@ struct SolvePackedLines {
   /// A batch begins with a row that is a multiple of this number, so that its packs are aligned.
   static constexpr int alignment = per_pack<R> > per_pack<Z> ? per_pack<R> : per_pack<Z>;
   static_assert(batch % alignment == 0, "A batch must consist of whole packs.");
+  /// Whether the kernel exists: on a GPU, if packs have several elements. On a host it is slower than SolveLines.
+  static constexpr bool exists = runs_on_gpu_v<ExecutionSpace> && per_pack<R> > 1 && per_pack<Z> > 1;
 
   GridLines lines;
   const Sum* inverse;  ///< D, see SolveLines
@@ -30,9 +32,9 @@ struct SolvePackedLines {
   /// Whether this kernel can solve for these lines and vectors, and is faster than SolveLines. That solves for short
   /// lines in one batch.
   static bool fits(const GridLines& lines, const MultiVector<const R>& r, const MultiVector<Z>& z) {
-    return per_pack<R> > 1 && per_pack<Z> > 1 && lines.block_size == 1 && lines.distance == 1 &&
-           lines.length >= 2 * batch && r.has_unit_stride() && z.has_unit_stride() &&
-           is_aligned_to_pack<per_pack<R>>(r.data) && is_aligned_to_pack<per_pack<Z>>(z.data);
+    return lines.block_size == 1 && lines.distance == 1 && lines.length >= 2 * batch && r.has_unit_stride() &&
+           z.has_unit_stride() && is_aligned_to_pack<per_pack<R>>(r.data) &&
+           is_aligned_to_pack<per_pack<Z>>(z.data);
   }
 
   template <class T>
