@@ -138,16 +138,28 @@ TYPED_TEST(BlockColumns, DoesNotMultiplyPaddingOfEmptyRows) {
   }
 }
 
-/// Whether the kernel with several rows per lane exists, and whether it takes the product of A with 8 columns.
+template <class Scalar, Filigree::Impl::ColumnAccess Access>
+using SeveralColumns =
+    Filigree::Impl::ProductOperands<Scalar, Scalar, Scalar,
+                                    Access == Filigree::Impl::ColumnAccess::row_major ? 4 : 8,
+                                    Filigree::Impl::NoScaling, Access>;
+
+/// The kernel with several rows per lane for a CDS or split CDS matrix.
+template <class Matrix, Filigree::Impl::ColumnAccess Access, int BlockSize,
+          class Operands = SeveralColumns<typename Matrix::value_type, Access>>
+using SeveralRows = Filigree::Impl::BlockColumnsProduct<
+    ExecutionSpace, Filigree::Impl::CdsProduct<ExecutionSpace, Matrix, Operands, BlockSize>, Operands,
+    BlockSize, false>;
+
+/// Whether that kernel exists, and whether it takes the product of A with 8 columns.
 template <Filigree::Impl::ColumnAccess Access, int BlockSize>
 std::pair<bool, bool> several_rows(const Filigree::CdsMatrix<double, int, Device, void, int>& A) {
   using Layout = std::conditional_t<Access == Filigree::Impl::ColumnAccess::row_major, Kokkos::LayoutRight,
                                     Kokkos::LayoutLeft>;
-  using Operands = Filigree::Impl::ProductOperands<double, double, double,
-                                                   Access == Filigree::Impl::ColumnAccess::row_major ? 4 : 8,
-                                                   Filigree::Impl::NoScaling, Access>;
-  using Product = Filigree::Impl::CdsProduct<ExecutionSpace, std::decay_t<decltype(A)>, Operands, BlockSize>;
-  using Kernel = Filigree::Impl::BlockColumnsProduct<ExecutionSpace, Product, Operands, BlockSize, false>;
+  using Matrix = std::decay_t<decltype(A)>;
+  using Operands = SeveralColumns<double, Access>;
+  using Product = Filigree::Impl::CdsProduct<ExecutionSpace, Matrix, Operands, BlockSize>;
+  using Kernel = SeveralRows<Matrix, Access, BlockSize>;
   const View2<double, Layout> x("x", A.numCols(), 8), y("y", A.numRows(), 8);
   const Operands operands{{},
                           Filigree::Impl::multi_vector<View2<double, Layout>, const double>(x),
@@ -167,6 +179,16 @@ void expect_several_rows() {
     return Filigree::convert<Filigree::CdsMatrix>(device_crs(block_banded<double>(rows, columns, b)),
                                                   any_padding<Filigree::CdsOptions>(b));
   };
+  using Double = Filigree::CdsMatrix<double, int, Device, void, int>;
+  using Float = Filigree::CdsMatrix<float, int, Device, void, int>;
+  using Long = Filigree::CdsMatrix<double, std::int64_t, Device, void, int>;
+  using Split = Filigree::SplitCdsMatrix<double, int, Device, void, int>;
+  EXPECT_EQ((SeveralRows<Double, ColumnAccess::row_major, b>::has_kernels_for_counts),
+            b == 4 || b == 5 || b == 7);
+  EXPECT_FALSE((SeveralRows<Double, ColumnAccess::exact, b>::has_kernels_for_counts));
+  EXPECT_FALSE((SeveralRows<Float, ColumnAccess::row_major, b>::has_kernels_for_counts));
+  EXPECT_FALSE((SeveralRows<Long, ColumnAccess::row_major, b>::has_kernels_for_counts));
+  EXPECT_FALSE((SeveralRows<Split, ColumnAccess::row_major, b>::has_kernels_for_counts));
   const auto whole = cds(16 * b, 16 * b);
   EXPECT_EQ((several_rows<ColumnAccess::row_major, b>(whole)), std::make_pair(on_gpu, true)) << b;
   EXPECT_EQ((several_rows<ColumnAccess::exact, b>(whole)), std::make_pair(on_gpu && b % 2 == 0, true)) << b;

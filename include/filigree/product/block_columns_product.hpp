@@ -59,7 +59,7 @@ struct BlockColumnsProduct {
   static constexpr bool has_kernels_for_counts =
       Columns == 0 && x_is_row_major && std::is_same_v<scalar_type, double> &&
       std::is_same_v<x_type, double> && std::is_same_v<accumulator_type, double> &&
-      std::is_same_v<ordinal_type, int> && std::is_pointer_v<decltype(Product::values)> &&
+      std::is_same_v<ordinal_type, int> && !std::is_class_v<decltype(Product::values)> &&
       (BlockSize == 4 || BlockSize == 5 || BlockSize == (Product::has_column_per_block ? 6 : 7));
 
   Product product;

@@ -76,10 +76,16 @@ void launch_cds_device_spmv(const ExecutionSpace& exec, const std::string& name,
                      Packed(cds, operands));
       return;
     }
-  using Single = CdsDeviceSpmv<ExecutionSpace, Cds, Operands, BlockSize, Conjugate, 1>;
-  launch_product(exec, name,
-                 Single::launch::policy(exec, rows, Single::launch::team_size, operands.column_lanes()),
-                 Single(cds, operands));
+  const auto launch = [&](const auto& kernel) {
+    using launch_type = typename std::decay_t<decltype(kernel)>::launch;
+    launch_product(exec, name,
+                   launch_type::policy(exec, rows, launch_type::team_size, operands.column_lanes()), kernel);
+  };
+  if constexpr (BlockSize == 1 && Operands::most_columns == 1 && !is_split_v<Cds> &&
+                std::is_same_v<typename Cds::value_type, double>)
+    if (cds.offsets.extent(0) < 8)
+      return launch(CdsDeviceSpmv<ExecutionSpace, Cds, Operands, 1, Conjugate, 1, true>(cds, operands));
+  launch(CdsDeviceSpmv<ExecutionSpace, Cds, Operands, BlockSize, Conjugate, 1>(cds, operands));
 }
 
 /// Whether BlocksAheadProduct was faster than the other kernels (see docs/performance.md, "Values loaded ahead").

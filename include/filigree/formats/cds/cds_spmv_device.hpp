@@ -21,8 +21,10 @@ constexpr int cds_rows_per_lane() {
 
 /// Modes N and C on a GPU: one lane per RowsPerLane elements of y (the source has one lane per element:
 /// Godwin et al. 2012, section 3.3). A row's products are added by ascending column. RowsPerLane is 1 for
-/// several columns of x.
-template <class ExecutionSpace, class Cds, class Operands, int BlockSize, bool Conjugate, int RowsPerLane>
+/// several columns of x. If JoinsWords is true, which requires one row per lane, a value is loaded as words that are
+/// joined. With few diagonals that is faster on an H200 (see docs/performance.md, "Loads of values that are read once").
+template <class ExecutionSpace, class Cds, class Operands, int BlockSize, bool Conjugate, int RowsPerLane,
+          bool JoinsWords = false>
 struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   using base = CdsProduct<ExecutionSpace, Cds, Operands, BlockSize>;
   using base::base;
@@ -55,7 +57,11 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
 
   /// Element k of each of the lane's rows. A row has b elements per diagonal.
   KOKKOS_FORCEINLINE_FUNCTION pack_type load(std::int64_t row, std::int64_t k) const {
-    return load_pack<RowsPerLane>(this->values + (k * this->stride + row));
+    const auto pointer = this->values + (k * this->stride + row);
+    if constexpr (JoinsWords)
+      return load_once(reinterpret_cast<const pack_type*>(pointer));
+    else
+      return load_pack<RowsPerLane>(pointer);
   }
 
   /// Adds the products of the lane's values in one matrix column per block row: `column` for the rows before
