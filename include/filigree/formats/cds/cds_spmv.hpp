@@ -83,6 +83,7 @@ void launch_cds_device_spmv(const ExecutionSpace& exec, const std::string& name,
   };
   if constexpr (BlockSize == 1 && Operands::most_columns == 1 && !is_split_v<Cds> &&
                 std::is_same_v<typename Cds::value_type, double>)
+    // A whole batch has 8 diagonals. With fewer, joined words were as fast or faster.
     if (cds.offsets.extent(0) < 8)
       return launch(CdsDeviceSpmv<ExecutionSpace, Cds, Operands, 1, Conjugate, 1, true>(cds, operands));
   launch(CdsDeviceSpmv<ExecutionSpace, Cds, Operands, BlockSize, Conjugate, 1>(cds, operands));
