@@ -2,6 +2,8 @@
 //
 // Products of matrices with rows of many lengths.
 #include <algorithm>
+#include <cmath>
+#include <vector>
 
 #include "../support/formats.hpp"
 #include "../support/tools.hpp"
@@ -11,13 +13,14 @@ namespace {
 
 /// A matrix with rows of up to `most` entries. In every other thousand of rows the length is random; in the
 /// rest, hundreds of neighbouring rows have the same length. The first and the last column are empty.
-HostMatrix<double> rows_of_many_lengths(std::int64_t rows, std::int64_t most) {
-  HostMatrix<double> host(rows, 200);
+template <class Scalar = double>
+HostMatrix<Scalar> rows_of_many_lengths(std::int64_t rows, std::int64_t most) {
+  HostMatrix<Scalar> host(rows, 200);
   Random random(11);
   for (std::int64_t row = 0; row < rows; ++row) {
     const std::int64_t length = row / 1000 % 2 == 0 ? random.below(most + 1) : row / 100 % (most + 1);
     for (std::int64_t i = 0; i < length; ++i)
-      host.rows[static_cast<std::size_t>(row)].push_back({1 + random.below(198), random.value<double>()});
+      host.rows[static_cast<std::size_t>(row)].push_back({1 + random.below(198), random.value<Scalar>()});
   }
   return host;
 }
@@ -25,15 +28,15 @@ HostMatrix<double> rows_of_many_lengths(std::int64_t rows, std::int64_t most) {
 /// Expects correct products of all variants of a format. The first and the last element of each column of x
 /// are Inf. Padding has column -1; if a kernel read x there, it would read the last element of the column of
 /// x before, and Inf would appear in y.
-template <template <class...> class Format>
-void expect_correct(const HostMatrix<double>& host) {
+template <template <class...> class Format, class Scalar>
+void expect_correct(const HostMatrix<Scalar>& host, const std::vector<int>& numbers_of_columns = {0, 3}) {
   const auto crs = device_crs(host);
   using Options = typename decltype(Filigree::convert<Format>(crs))::options_type;
-  for (const int columns : {0, 3}) {
-    auto x = Random(5).vectors<double>(host.columns, std::max(columns, 1));
+  for (const int columns : numbers_of_columns) {
+    auto x = Random(5).vectors<Scalar>(host.columns, std::max(columns, 1));
     for (std::int64_t c = 0; c < x.columns; ++c)
-      x(0, c) = x(host.columns - 1, c) = infinity<double>();
-    const Product<double> product{Mode::NoTranspose, 1.5, 0.5, columns};
+      x(0, c) = x(host.columns - 1, c) = infinity<Scalar>();
+    const Product<Scalar> product{Mode::NoTranspose, Scalar(1.5), Scalar(0.5), columns};
     const auto expected = expect_product(host, product, x);
     for (const auto& variants : {Filigree::variants_of<Options>(), small_variants(Options())})
       for (const auto& variant : variants)
@@ -51,6 +54,55 @@ TEST(RowsOfManyLengths, AreMultipliedCompletely) {
     expect_correct<Filigree::HybMatrix>(host);
     expect_correct<Filigree::HecMatrix>(host);
     expect_correct<Filigree::JdsMatrix>(host);
+  }
+}
+
+/// A matrix whose rows all have the given length.
+template <class Scalar>
+HostMatrix<Scalar> rows_of_one_length(std::int64_t rows, std::int64_t length) {
+  HostMatrix<Scalar> host(rows, 200);
+  Random random(13);
+  for (auto& row : host.rows)
+    for (std::int64_t i = 0; i < length; ++i)
+      row.push_back({1 + random.below(198), random.value<Scalar>()});
+  return host;
+}
+
+template <class Scalar>
+void expect_correct_batches() {
+  const std::vector<int> numbers_of_columns = {4, 8, 16};
+  for (const std::int64_t most : {4, 9, 13, 16, 27, 41})
+    expect_correct<Filigree::EllMatrix>(rows_of_many_lengths<Scalar>(3000, most), numbers_of_columns);
+  for (const std::int64_t length : {1, 5, 6, 7, 10, 14})
+    expect_correct<Filigree::EllMatrix>(rows_of_one_length<Scalar>(500, length), numbers_of_columns);
+}
+
+/// A GPU has kernels of their own for 4, 8 and 16 columns, which multiply 7 or 5 entries of a row at a time if rows of
+/// mean length fill such batches. Rows of mean length have 2 to 21 entries here.
+TEST(RowsOfManyLengths, OfEllAreMultipliedInBatches) {
+  expect_correct_batches<double>();
+  expect_correct_batches<float>();
+}
+
+/// A stored zero is not padding: its product with Inf is NaN, for any number of columns.
+TEST(StoredZeros, OfEllAreMultiplied) {
+  HostMatrix<double> host(40, 40);
+  for (std::int64_t row = 0; row < 40; ++row)
+    for (std::int64_t i = 0; i < 7; ++i)
+      host.rows[static_cast<std::size_t>(row)].push_back({(row + i) % 40, i == 3 ? 0.0 : 1.0});
+  const auto A = Filigree::convert<Filigree::EllMatrix>(device_crs(host));
+  for (const int columns : {1, 3, 4, 8, 16}) {
+    HostVectors<double> x(40, columns, 1.0);
+    for (std::int64_t c = 0; c < columns; ++c)
+      x(20, c) = infinity<double>();
+    const auto y = multiply<View2, Kokkos::LayoutLeft>(Mode::NoTranspose, 1.0, A, x, 0.0,
+                                                       HostVectors<double>(40, columns));
+    for (std::int64_t c = 0; c < columns; ++c)
+      for (std::int64_t row = 0; row < 40; ++row) {
+        const std::int64_t i = (20 - row + 40) % 40;
+        EXPECT_EQ(std::isnan(y(row, c)), i == 3) << row;
+        EXPECT_EQ(std::isinf(y(row, c)), i < 7 && i != 3) << row;
+      }
   }
 }
 

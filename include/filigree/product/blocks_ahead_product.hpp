@@ -5,15 +5,9 @@
 #include "filigree/core/load_once.hpp"
 #include "filigree/product/launch_product.hpp"
 #include "filigree/product/operands.hpp"
+#include "filigree/product/values_ahead.hpp"
 
 namespace Filigree::Impl {
-
-/// Whether batches of so many blocks of a block row hold few zeros after its last block: at most an eighth of all
-/// values. They cost the loads of x as other values do.
-constexpr bool batches_are_full(std::int64_t blocks, int per_batch) {
-  const std::int64_t with_fill = (blocks + per_batch - 1) / per_batch * per_batch;
-  return 8 * (with_fill - blocks) <= with_fill;
-}
 
 /// The product of a matrix of blocks with 4, 8 or 16 columns of x on a GPU, in modes N and C: one lane per row, with all
 /// columns of x. The products of a row are added by ascending column of A.
@@ -40,10 +34,7 @@ struct BlocksAheadProduct {
   static constexpr int columns_of_x = Operands::most_columns;
   /// Elements per batch. The last batch is filled up with values of 0.
   static constexpr int batch = Blocks * BlockSize;
-  /// 4, 3 and 2 teams leave 64, 80 and 128 registers per lane for the sums of 4, 8 and 16 columns of double. Float
-  /// needs fewer, so that one team more fits.
-  static constexpr int teams = (columns_of_x <= 4 ? 4 : columns_of_x <= 8 ? 3 : 2) + (is_double ? 0 : 1);
-  using launch = RowLaunch<ExecutionSpace, 256, teams>;
+  using launch = ValuesAheadLaunch<ExecutionSpace, Operands>;
   /// Whether offsets of diagonals are loaded by load_constant(), which makes some of these kernels faster and others
   /// slower (see docs/performance.md, "Values loaded ahead").
   static constexpr bool offsets_are_constant =
@@ -125,18 +116,6 @@ bool launch_blocks_ahead(const ExecutionSpace& exec, const std::string& name, co
       return true;
     }
   return false;
-}
-
-/// Whether such a kernel exists for these types: several columns of x, of a compiled number, that are not row-major, y
-/// in memory, ordinals of int, and A, x and y all of Scalar. Other types were not measured.
-template <class Matrix, class Operands, class Scalar>
-constexpr bool has_blocks_ahead() {
-  return std::is_same_v<typename Matrix::ordinal_type, int> &&
-         std::is_same_v<typename Matrix::value_type, Scalar> &&
-         std::is_same_v<typename Operands::x_type, Scalar> &&
-         std::is_same_v<typename Operands::y_type, Scalar> && Operands::most_columns > 1 &&
-         Operands::is_exact && !Operands::has_column_lanes && Operands::x_is_in_memory &&
-         Operands::y_is_in_memory;
 }
 
 }  // namespace Filigree::Impl

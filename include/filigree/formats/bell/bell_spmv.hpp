@@ -155,7 +155,7 @@ void launch_bell_spmv(const ExecutionSpace& exec, const std::string& name, const
   const Kernel kernel(bell, operands);
   // Other block sizes and types were slower or not measured (see docs/performance.md, "Values loaded ahead").
   if constexpr (runs_on_gpu_v<ExecutionSpace> && BlockSize > 1 && (BlockSize % 2 == 1 || BlockSize == 6) &&
-                has_blocks_ahead<Bell, Operands, double>())
+                has_values_ahead<Bell, Operands, double>())
     if (launch_blocks_ahead<BlockSize>(exec, name, kernel)) return;
   using SeveralRows = BlockColumnsProduct<ExecutionSpace, Kernel, Operands, BlockSize, Conjugate>;
   if constexpr (SeveralRows::exists) {

@@ -94,8 +94,8 @@ template <class Cds, class Operands, int BlockSize>
 constexpr bool cds_loads_ahead() {
   constexpr int columns = Operands::most_columns;
   if (BlockSize == 0 || is_split_v<Cds>) return false;
-  if (has_blocks_ahead<Cds, Operands, double>()) return BlockSize == 8 ? columns == 8 : BlockSize != 2;
-  return has_blocks_ahead<Cds, Operands, float>() && (BlockSize == 1 || (BlockSize % 2 == 1 && columns > 8));
+  if (has_values_ahead<Cds, Operands, double>()) return BlockSize == 8 ? columns == 8 : BlockSize != 2;
+  return has_values_ahead<Cds, Operands, float>() && (BlockSize == 1 || (BlockSize % 2 == 1 && columns > 8));
 }
 
 /// Modes N and C on a GPU: chooses the kernel and launches it.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "filigree/formats/ell/ell_layout.hpp"
+#include "filigree/formats/ell/ell_spmv_ahead.hpp"
 #include "filigree/product/row_product.hpp"
 
 namespace Filigree::Impl {
@@ -11,6 +12,7 @@ namespace Filigree::Impl {
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const EllMatrix<S, O, D, M, Z>& ell, const Operands& operands) {
+  if (!is_transpose(mode) && launch_ell_ahead(exec, name, ell, operands)) return;
   with_layout(exec, ell, [&](const auto& layout) {
     launch_row_product<true>(exec, name, mode, layout, operands, static_cast<std::int64_t>(ell.numCols()),
                              ell.lanes_per_team());

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#pragma once
+
+#include "filigree/core/integer.hpp"
+#include "filigree/core/load_once.hpp"
+#include "filigree/formats/ell/ell_matrix.hpp"
+#include "filigree/product/launch_product.hpp"
+#include "filigree/product/row_layout.hpp"
+#include "filigree/product/values_ahead.hpp"
+
+namespace Filigree::Impl {
+
+/// The product of an ELL matrix of float or double with 4, 8 or 16 columns of x on a GPU, in modes N and C: one lane
+/// per row, with all columns of x. The products of a row are added in the order of its entries, as in RowProduct.
+///
+/// A lane multiplies its entries in batches. At the beginning of a batch it loads the columns of the next one, and at
+/// the end the values (see docs/performance.md, "Values loaded ahead"). For padding it loads the first element of each
+/// column of x, so that no load waits for a branch, and adds nothing.
+template <class ExecutionSpace, class Ell, class Operands, int Batch>
+struct EllAheadProduct {
+  using launch = ValuesAheadLaunch<ExecutionSpace, Operands>;
+  using scalar_type = typename Ell::value_type;
+  using ordinal_type = typename Ell::ordinal_type;
+  using sums_type = typename Operands::sums_type;
+
+  const scalar_type* values;
+  const ordinal_type* entries;
+  const ordinal_type* row_lengths;  ///< null if the matrix has none
+  std::int64_t rows;
+  std::int64_t stride;
+  int width;
+  Operands operands;
+
+  EllAheadProduct(const Ell& ell, const Operands& operands_)
+      : values(ell.values.data()),
+        entries(ell.entries.data()),
+        row_lengths(ell.row_lengths.extent(0) > 0 ? ell.row_lengths.data() : nullptr),
+        rows(static_cast<std::int64_t>(ell.numRows())),
+        stride(static_cast<std::int64_t>(ell.stride())),
+        width(static_cast<int>(ell.width())),
+        operands(operands_) {}
+
+  void launch_on(const ExecutionSpace& exec, const std::string& name) const {
+    launch_product(exec, name, launch::policy(exec, rows), *this);
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
+    const std::int64_t row =
+        static_cast<std::int64_t>(team.league_rank()) * launch::team_size + team.team_rank();
+    if (row < rows) multiply(row);
+  }
+
+ private:
+  using entries_type = StridedEntries<const scalar_type, const ordinal_type, int>;
+
+  /// Loads the columns of a batch of entries from `first` on, and 0 for padding and after `count` entries. Bit u of the
+  /// result says whether entry first + u exists.
+  KOKKOS_FORCEINLINE_FUNCTION static unsigned load_columns(ordinal_type (&columns)[Batch],
+                                                           const entries_type& row, int first, int count) {
+    unsigned exist = 0;
+    FILIGREE_UNROLL(8)
+    for (int u = 0; u < Batch; ++u) {
+      const ordinal_type column = first + u < count ? row.column_once(first + u) : ordinal_type(-1);
+      exist |= column >= 0 ? 1u << u : 0u;
+      columns[u] = column >= 0 ? column : 0;
+    }
+    return exist;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static void load_values(scalar_type (&batch)[Batch], const entries_type& row,
+                                                      int first, int count) {
+    FILIGREE_UNROLL(8)
+    for (int u = 0; u < Batch; ++u)
+      batch[u] = first + u < count ? row.value_once(first + u) : scalar_type(0);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void multiply(const std::int64_t i) const {
+    // The first batch does not wait for the length of the row: padding has column -1. If there is no second one, the
+    // length is not read at all.
+    const int count = row_lengths == nullptr || width <= Batch ? width : static_cast<int>(row_lengths[i]);
+    const entries_type row{values + i, entries + i, stride, count};
+    sums_type sums = {};
+    scalar_type batch[Batch];
+    ordinal_type next_columns[Batch];
+    unsigned next_exist = load_columns(next_columns, row, 0, width);
+    load_values(batch, row, 0, width);
+    FILIGREE_UNROLL(1)
+    for (int first = 0; first < row.count; first += Batch) {
+      ordinal_type columns[Batch];
+      FILIGREE_UNROLL(8)
+      for (int u = 0; u < Batch; ++u)
+        columns[u] = next_columns[u];
+      const unsigned exist = next_exist;
+      next_exist = load_columns(next_columns, row, first + Batch, row.count);
+      operands.template add_batch<Operands::column_group>(
+          sums, columns, [](int) { return true; },
+          [&](typename Operands::accumulator_type& sum, int u, const scalar_type& factor) {
+            const auto with_product = sum + batch[u] * factor;
+            sum = (exist & (1u << u)) != 0 ? with_product : sum;
+          });
+      load_values(batch, row, first + Batch, row.count);
+    }
+    operands.store(sums, i);
+  }
+};
+
+/// Multiplies with EllAheadProduct, if it exists for these types, if rows have one lane, and if a row of mean length
+/// fills its batches. Returns whether it has.
+template <class ExecutionSpace, class Ell, class Operands>
+bool launch_ell_ahead(const ExecutionSpace& exec, const std::string& name, const Ell& ell,
+                      const Operands& operands) {
+  using scalar_type = typename Ell::value_type;
+  if constexpr (runs_on_gpu_v<ExecutionSpace> &&
+                (std::is_same_v<scalar_type, double> || std::is_same_v<scalar_type, float>)) {
+    if constexpr (has_values_ahead<Ell, Operands, scalar_type>()) {
+      const auto rows = static_cast<std::int64_t>(ell.numRows());
+      const std::int64_t mean_length = (static_cast<std::int64_t>(ell.nnz()) + rows - 1) / rows;
+      const auto launch = [&](auto batch) {
+        constexpr int size = decltype(batch)::value;
+        if (!batches_are_full(mean_length, size)) return false;
+        EllAheadProduct<ExecutionSpace, Ell, Operands, size>(ell, operands).launch_on(exec, name);
+        return true;
+      };
+      if (ell.lanes_per_row() == 1 &&
+          ell.lanes_per_team() == ValuesAheadLaunch<ExecutionSpace, Operands>::team_size)
+        return launch(std::integral_constant<int, 7>()) || launch(std::integral_constant<int, 5>());
+    }
+  }
+  return false;
+}
+
+}  // namespace Filigree::Impl

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// What the kernels for several columns of x have in common that load values of A ahead (see docs/performance.md,
+// "Values loaded ahead"): BlocksAheadProduct and EllAheadProduct.
+#pragma once
+
+#include "filigree/product/operands.hpp"
+
+namespace Filigree::Impl {
+
+/// Whether such a kernel exists for these types: several columns of x, of a compiled number, that are not row-major, y
+/// in memory, ordinals of int, and A, x and y all of Scalar. Other types were not measured.
+template <class Matrix, class Operands, class Scalar>
+constexpr bool has_values_ahead() {
+  return std::is_same_v<typename Matrix::ordinal_type, int> &&
+         std::is_same_v<typename Matrix::value_type, Scalar> &&
+         std::is_same_v<typename Operands::x_type, Scalar> &&
+         std::is_same_v<typename Operands::y_type, Scalar> && Operands::most_columns > 1 &&
+         Operands::is_exact && !Operands::has_column_lanes && Operands::x_is_in_memory &&
+         Operands::y_is_in_memory;
+}
+
+/// The teams of 256 lanes that a multiprocessor must be able to run at once. 4, 3 and 2 teams leave 64, 80 and 128
+/// registers per lane for the sums of 4, 8 and 16 columns of double. Float needs fewer, so that one team more fits.
+template <class Operands>
+constexpr int values_ahead_teams = (Operands::most_columns <= 4   ? 4
+                                    : Operands::most_columns <= 8 ? 3
+                                                                  : 2) +
+                                   (sizeof(typename Operands::accumulator_type) > 4 ? 0 : 1);
+template <class ExecutionSpace, class Operands>
+using ValuesAheadLaunch = RowLaunch<ExecutionSpace, 256, values_ahead_teams<Operands>>;
+
+/// Whether batches of per_batch elements hold few zeros after the last of `count` elements: at most an eighth of all.
+/// They cost the loads of x as other elements do.
+constexpr bool batches_are_full(std::int64_t count, int per_batch) {
+  const std::int64_t with_fill = (count + per_batch - 1) / per_batch * per_batch;
+  return 8 * (with_fill - count) <= with_fill;
+}
+
+}  // namespace Filigree::Impl
