@@ -3,6 +3,7 @@
 // Products of matrices with rows of many lengths.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "../support/formats.hpp"
@@ -27,7 +28,7 @@ HostMatrix<Scalar> rows_of_many_lengths(std::int64_t rows, std::int64_t most) {
 
 /// Expects correct products of all variants of a format. The first and the last element of each column of x
 /// are Inf. Padding has column -1; if a kernel read x there, it would read the last element of the column of
-/// x before, and Inf would appear in y.
+/// x before, and Inf would appear in y. The same is true of a kernel that multiplies padding by the first element.
 template <template <class...> class Format, class Scalar>
 void expect_correct(const HostMatrix<Scalar>& host, const std::vector<int>& numbers_of_columns = {0, 3}) {
   const auto crs = device_crs(host);
@@ -57,31 +58,64 @@ TEST(RowsOfManyLengths, AreMultipliedCompletely) {
   }
 }
 
-/// A matrix whose rows all have the given length.
+/// A matrix in which most rows have `most` entries. Every tenth row is shorter, and some of these are empty. The mean
+/// length, rounded up, is `most`.
 template <class Scalar>
-HostMatrix<Scalar> rows_of_one_length(std::int64_t rows, std::int64_t length) {
-  HostMatrix<Scalar> host(rows, 200);
+HostMatrix<Scalar> rows_of_nearly_one_length(std::int64_t most) {
+  HostMatrix<Scalar> host(500, 200);
   Random random(13);
-  for (auto& row : host.rows)
+  for (std::size_t row = 0; row < 500; ++row) {
+    const std::int64_t length = row % 10 == 3 ? static_cast<std::int64_t>(row / 10) % most : most;
     for (std::int64_t i = 0; i < length; ++i)
-      row.push_back({1 + random.below(198), random.value<Scalar>()});
+      host.rows[row].push_back({1 + random.below(198), random.value<Scalar>()});
+  }
   return host;
 }
 
 template <class Scalar>
 void expect_correct_batches() {
-  const std::vector<int> numbers_of_columns = {4, 8, 16};
+  const std::vector<int> numbers_of_columns = {4, 8, 16, 20};
   for (const std::int64_t most : {4, 9, 13, 16, 27, 41})
     expect_correct<Filigree::EllMatrix>(rows_of_many_lengths<Scalar>(3000, most), numbers_of_columns);
-  for (const std::int64_t length : {1, 5, 6, 7, 10, 14})
-    expect_correct<Filigree::EllMatrix>(rows_of_one_length<Scalar>(500, length), numbers_of_columns);
+  for (const std::int64_t most : {1, 5, 6, 7, 10, 14})
+    expect_correct<Filigree::EllMatrix>(rows_of_nearly_one_length<Scalar>(most), numbers_of_columns);
 }
 
-/// A GPU has kernels of their own for 4, 8 and 16 columns, which multiply 7 or 5 entries of a row at a time if rows of
-/// mean length fill such batches. Rows of mean length have 2 to 21 entries here.
+/// On a GPU 4, 8 and 16 columns have kernels of their own, which multiply 7 or 5 entries of a row at a time if the mean
+/// length, rounded up, fills such batches. Of the lengths here 1, 2 and 6 do not. For padding these kernels load the
+/// first element of a column of x, which is Inf.
 TEST(RowsOfManyLengths, OfEllAreMultipliedInBatches) {
   expect_correct_batches<double>();
   expect_correct_batches<float>();
+}
+
+/// Four neighbouring columns of a LayoutRight View: neither is x unit-stride, nor are its rows aligned.
+TEST(RowsOfManyLengths, OfEllAreMultipliedByPartsOfViews) {
+  const auto host = rows_of_nearly_one_length<double>(14);
+  const auto A = Filigree::convert<Filigree::EllMatrix>(device_crs(host));
+  const auto expected = expect_product(host, Product<double>{Mode::NoTranspose, 1, 0, 4});
+  using View = View2<double, Kokkos::LayoutRight>;
+  const View x("x", host.columns, 9), y("y", host.row_count(), 9), result("result", host.row_count(), 4);
+  const auto columns = std::make_pair(3, 7);
+  Kokkos::deep_copy(x, not_a_number<double>());
+  Kokkos::deep_copy(Kokkos::subview(x, Kokkos::ALL, columns), device_view<View>(expected.x));
+  Filigree::spmv(Mode::NoTranspose, 1.0, A, Kokkos::subview(x, Kokkos::ALL, columns), 0.0,
+                 Kokkos::subview(y, Kokkos::ALL, columns));
+  Kokkos::deep_copy(result, Kokkos::subview(y, Kokkos::ALL, columns));
+  EXPECT_TRUE(agrees(host_vectors(result), expected.reference));
+}
+
+/// The ELL part of a hybrid matrix has the lengths of whole rows, which may exceed its width.
+TEST(RowsOfManyLengths, OfTheEllPartAloneEndAtItsWidth) {
+  const auto host = rows_of_nearly_one_length<double>(21);
+  const auto hyb =
+      Filigree::convert<Filigree::HybMatrix>(device_crs(host), given_width<Filigree::HybOptions>(14));
+  HostMatrix<double> part = host;
+  for (auto& row : part.rows)
+    row.resize(std::min<std::size_t>(row.size(), 14));
+  for (const int columns : {1, 4, 8, 16})
+    EXPECT_TRUE(
+        multiplies<Kokkos::LayoutLeft>(hyb.ell, part, Product<double>{Mode::NoTranspose, 1, 0, columns}));
 }
 
 /// A stored zero is not padding: its product with Inf is NaN, for any number of columns.

@@ -30,8 +30,8 @@ constexpr int values_ahead_teams = (Operands::most_columns <= 4   ? 4
 template <class ExecutionSpace, class Operands>
 using ValuesAheadLaunch = RowLaunch<ExecutionSpace, 256, values_ahead_teams<Operands>>;
 
-/// Whether batches of per_batch elements hold few zeros after the last of `count` elements: at most an eighth of all.
-/// They cost the loads of x as other elements do.
+/// Whether the batches of per_batch elements that hold `count` elements have few places left: at most an eighth of all.
+/// A place costs the loads of x as an element does.
 constexpr bool batches_are_full(std::int64_t count, int per_batch) {
   const std::int64_t with_fill = (count + per_batch - 1) / per_batch * per_batch;
   return 8 * (with_fill - count) <= with_fill;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "filigree/core/integer.hpp"
-#include "filigree/core/load_once.hpp"
+#include "filigree/core/launch.hpp"
 #include "filigree/formats/ell/ell_matrix.hpp"
 #include "filigree/product/launch_product.hpp"
 #include "filigree/product/row_layout.hpp"
@@ -18,6 +17,7 @@ namespace Filigree::Impl {
 /// column of x, so that no load waits for a branch, and adds nothing.
 template <class ExecutionSpace, class Ell, class Operands, int Batch>
 struct EllAheadProduct {
+  static_assert(runs_on_gpu_v<ExecutionSpace>, "One lane per row is right for a GPU only.");
   using launch = ValuesAheadLaunch<ExecutionSpace, Operands>;
   using scalar_type = typename Ell::value_type;
   using ordinal_type = typename Ell::ordinal_type;
@@ -76,7 +76,10 @@ struct EllAheadProduct {
   KOKKOS_FORCEINLINE_FUNCTION void multiply(const std::int64_t i) const {
     // The first batch does not wait for the length of the row: padding has column -1. If there is no second one, the
     // length is not read at all.
-    const int count = row_lengths == nullptr || width <= Batch ? width : static_cast<int>(row_lengths[i]);
+    // The length in the ELL part of a hybrid matrix may exceed the width.
+    int count = width;
+    if (row_lengths != nullptr && width > Batch && row_lengths[i] < width)
+      count = static_cast<int>(row_lengths[i]);
     const entries_type row{values + i, entries + i, stride, count};
     sums_type sums = {};
     scalar_type batch[Batch];
@@ -103,8 +106,8 @@ struct EllAheadProduct {
   }
 };
 
-/// Multiplies with EllAheadProduct, if it exists for these types, if rows have one lane, and if a row of mean length
-/// fills its batches. Returns whether it has.
+/// Multiplies with EllAheadProduct, if it exists for these types, if rows have one lane, and if the mean length of a
+/// row, rounded up, fills batches of 7 or 5 entries. Returns whether it has.
 template <class ExecutionSpace, class Ell, class Operands>
 bool launch_ell_ahead(const ExecutionSpace& exec, const std::string& name, const Ell& ell,
                       const Operands& operands) {
