@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // filigree_targets: checks whether the speed targets hold on this machine. The bounds for GPUs were chosen
-// for an NVIDIA H200. The bounds for hosts ask that no format for regular rows is slower than Kokkos
-// Kernels' CRS, and that no other format is much slower.
+// for an NVIDIA H200. The bounds for hosts ask that on matrices with regular rows no format that
+// suits them is slower than Kokkos Kernels' CRS, and that no other format is much slower.
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <filesystem>
