@@ -67,6 +67,18 @@ class Benchmarks:
         return one
 
 
+def solution_has_limit(path):
+    """Whether, for one of the problems, the rest of the iteration takes time with each format. Without that its figure has no
+    limit. Problems as small as these can seem to have longer products than iterations, because of the noise."""
+    least = {}
+    for name, one in Benchmarks(path).by_name.items():
+        kernel, problem = name.split("/")[1], name.split("/")[3]
+        if one.get("converged") and kernel != "kokkos_kernels":
+            rest = one["iteration_ms"] - one["median_ms"]
+            least[problem] = min(rest, least.get(problem, rest))
+    return any(rest > 0 for rest in least.values())
+
+
 def check_dof(scalar):
     def check_grids(data):
         for grid, points in (("5pt_24x24", 5), ("5pt_32x32", 5), ("7pt_8x8x8", 7), ("7pt_12x12x12", 7)):
@@ -248,7 +260,8 @@ def main():
                     check(file.name in page, "index.html does not show", file.name)
                 text = (out / (name + suffix + ".svg")).read_text()
                 # The limit of the launches is the frame around 1.
-                check(suffix == "_launches" or 'id="limit"' in text, "no limit in", name + suffix)
+                if suffix != "_launches" and (suffix != "_solution" or solution_has_limit(out / "solver.json")):
+                    check('id="limit"' in text, "no limit in", name + suffix)
         check("Failed" not in page, "index.html has an error")
 
         # Again: nothing is measured twice. A deleted file is measured again.
