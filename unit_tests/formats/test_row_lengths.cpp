@@ -28,7 +28,7 @@ HostMatrix<Scalar> rows_of_many_lengths(std::int64_t rows, std::int64_t most) {
 
 /// Expects correct products of all variants of a format. The first and the last element of each column of x
 /// are Inf. Padding has column -1; if a kernel read x there, it would read the last element of the column of
-/// x before, and Inf would appear in y. The same is true of a kernel that multiplies padding by the first element.
+/// x before, and Inf would appear in y. If it multiplied padding by the first element, Inf would appear, too.
 template <template <class...> class Format, class Scalar>
 void expect_correct(const HostMatrix<Scalar>& host, const std::vector<int>& numbers_of_columns = {0, 3}) {
   const auto crs = device_crs(host);

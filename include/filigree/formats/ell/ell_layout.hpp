@@ -32,7 +32,7 @@ struct EllLayout : RowLayout<EllLayout<Scalar, Ordinal, RowLengths>, Scalar, Ord
   explicit EllLayout(const Ell& ell)
       : values(ell.values.data()),
         entries(ell.entries.data()),
-        row_lengths(ell.row_lengths.data()),
+        row_lengths(ell.row_lengths.extent(0) > 0 ? ell.row_lengths.data() : nullptr),
         rows(static_cast<std::int64_t>(ell.numRows())),
         stride(static_cast<std::int64_t>(ell.stride())),
         width(static_cast<length_type>(ell.width())),

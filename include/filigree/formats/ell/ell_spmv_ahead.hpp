@@ -2,9 +2,8 @@
 #pragma once
 
 #include "filigree/core/launch.hpp"
-#include "filigree/formats/ell/ell_matrix.hpp"
+#include "filigree/formats/ell/ell_layout.hpp"
 #include "filigree/product/launch_product.hpp"
-#include "filigree/product/row_layout.hpp"
 #include "filigree/product/values_ahead.hpp"
 
 namespace Filigree::Impl {
@@ -23,35 +22,21 @@ struct EllAheadProduct {
   using ordinal_type = typename Ell::ordinal_type;
   using sums_type = typename Operands::sums_type;
 
-  const scalar_type* values;
-  const ordinal_type* entries;
-  const ordinal_type* row_lengths;  ///< null if the matrix has none
-  std::int64_t rows;
-  std::int64_t stride;
-  int width;
+  EllLayout<scalar_type, ordinal_type, true> ell;
   Operands operands;
 
-  EllAheadProduct(const Ell& ell, const Operands& operands_)
-      : values(ell.values.data()),
-        entries(ell.entries.data()),
-        row_lengths(ell.row_lengths.extent(0) > 0 ? ell.row_lengths.data() : nullptr),
-        rows(static_cast<std::int64_t>(ell.numRows())),
-        stride(static_cast<std::int64_t>(ell.stride())),
-        width(static_cast<int>(ell.width())),
-        operands(operands_) {}
-
   void launch_on(const ExecutionSpace& exec, const std::string& name) const {
-    launch_product(exec, name, launch::policy(exec, rows), *this);
+    launch_product(exec, name, launch::policy(exec, ell.rows), *this);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
     const std::int64_t row =
         static_cast<std::int64_t>(team.league_rank()) * launch::team_size + team.team_rank();
-    if (row < rows) multiply(row);
+    if (row < ell.rows) multiply(row);
   }
 
  private:
-  using entries_type = StridedEntries<const scalar_type, const ordinal_type, int>;
+  using entries_type = StridedEntries<scalar_type, ordinal_type, int>;
 
   /// Loads the columns of a batch of entries from `first` on, and 0 for padding and after `count` entries. Bit u of the
   /// result says whether entry first + u exists.
@@ -74,13 +59,15 @@ struct EllAheadProduct {
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void multiply(const std::int64_t i) const {
-    // The first batch does not wait for the length of the row: padding has column -1. If there is no second one, the
-    // length is not read at all.
-    // The length in the ELL part of a hybrid matrix may exceed the width.
+    // The first batch does not wait for the length of the row: padding has column -1. If there is no second batch, the
+    // length is not read at all. In the ELL part of a hybrid matrix it may exceed the width.
+    const int width = static_cast<int>(ell.width);
     int count = width;
-    if (row_lengths != nullptr && width > Batch && row_lengths[i] < width)
-      count = static_cast<int>(row_lengths[i]);
-    const entries_type row{values + i, entries + i, stride, count};
+    if (ell.row_lengths != nullptr && width > Batch) {
+      const int length = static_cast<int>(ell.row_lengths[i]);
+      count = length < width ? length : width;
+    }
+    const entries_type row{ell.values + i, ell.entries + i, ell.stride, count};
     sums_type sums = {};
     scalar_type batch[Batch];
     ordinal_type next_columns[Batch];
@@ -120,7 +107,8 @@ bool launch_ell_ahead(const ExecutionSpace& exec, const std::string& name, const
       const auto launch = [&](auto batch) {
         constexpr int size = decltype(batch)::value;
         if (!batches_are_full(mean_length, size)) return false;
-        EllAheadProduct<ExecutionSpace, Ell, Operands, size>(ell, operands).launch_on(exec, name);
+        using Layout = EllLayout<scalar_type, typename Ell::ordinal_type, true>;
+        EllAheadProduct<ExecutionSpace, Ell, Operands, size>{Layout(ell), operands}.launch_on(exec, name);
         return true;
       };
       if (ell.lanes_per_row() == 1 &&
