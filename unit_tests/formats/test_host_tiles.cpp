@@ -3,6 +3,8 @@
 // Products of matrices with more rows than one tile of a host thread has. The tiles begin and end inside of blocks,
 // and some diagonals have no block, or few, in a tile.
 #include <algorithm>
+#include <cmath>
+#include <string>
 
 #include "../support/formats.hpp"
 #include "../support/tools.hpp"
@@ -82,6 +84,42 @@ TEST(HostTiles, HaveFewLongRows) {
     ell.row_lengths = lengths;
     expect_correct<Filigree::EllMatrix>(host, ell);
   }
+}
+
+/// Padding is multiplied too, and stands for x(0) or, with short columns, for the smallest column of its slice.
+TEST(HostTiles, PaddingHidesInfiniteElements) {
+  HostMatrix<double> host(1000, 1000);
+  Random random(9);
+  for (std::int64_t row = 0; row < host.row_count(); ++row)
+    for (std::int64_t k = 0; k <= row % 9; ++k)
+      host.rows[static_cast<std::size_t>(row)].push_back({(row + 3 * k) % 1000, random.value<double>()});
+  const auto is_infinite = [](std::int64_t column) { return column % 32 == 0; };
+  const auto crs = device_crs(host);
+  const auto expect_finite_rows = [&](const auto& A, const std::string& name) {
+    const Kokkos::View<double*> x("x", 1000);
+    const Kokkos::View<double*> y("y", 1000);
+    const auto x_on_host = Kokkos::create_mirror_view(x);
+    for (std::int64_t column = 0; column < 1000; ++column)
+      x_on_host(column) = is_infinite(column) ? infinity<double>() : 1.0;
+    Kokkos::deep_copy(x, x_on_host);
+    Filigree::spmv("N", 1.0, A, x, 0.0, y);
+    const auto y_on_host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), y);
+    for (std::int64_t row = 0; row < 1000; ++row) {
+      const auto& entries = host.rows[static_cast<std::size_t>(row)];
+      const bool is_finite = std::none_of(entries.begin(), entries.end(),
+                                          [&](const auto& entry) { return is_infinite(entry.column); });
+      EXPECT_EQ(std::isfinite(y_on_host(row)), is_finite) << name << ", row " << row;
+    }
+  };
+  for (const auto& variant : Filigree::variants_of<Filigree::SellOptions>())
+    expect_finite_rows(Filigree::convert<Filigree::SellMatrix>(crs, any_padding(1, variant.options)),
+                       variant.name);
+  for (const auto& variant : Filigree::variants_of<Filigree::EllOptions>())
+    expect_finite_rows(Filigree::convert<Filigree::EllMatrix>(crs, any_padding(1, variant.options)),
+                       variant.name);
+  for (const int b : {1, 3})
+    expect_finite_rows(Filigree::convert<Filigree::BellMatrix>(crs, any_padding(b, Filigree::BellOptions())),
+                       "bell");
 }
 
 }  // namespace

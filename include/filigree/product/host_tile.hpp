@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <type_traits>
+
 #include "filigree/core/launch.hpp"
 #include "filigree/core/load_once.hpp"
 #include "filigree/core/scalar.hpp"
@@ -18,6 +20,12 @@ struct EntryIsColumn {
   template <class Ordinal>
   KOKKOS_FORCEINLINE_FUNCTION Ordinal of_entry(Ordinal entry) const {
     return entry;
+  }
+  /// The column of an element, or the first column for padding: a maximum, because compilers make a branch of a
+  /// condition.
+  template <class Ordinal>
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal of_entry_or_first(Ordinal entry) const {
+    return entry > 0 ? entry : Ordinal(0);
   }
   template <class Ordinal>
   KOKKOS_FORCEINLINE_FUNCTION bool is_padding(Ordinal entry) const {
@@ -74,103 +82,78 @@ struct HostTile {
     for (std::int64_t k = 0; k < width; k += band) {
       const std::int64_t end = k + band < width ? k + band : width;
       std::int64_t i = 0;
-      for (; i + group_rows <= row_count; i += group_rows) {
-        const std::int64_t whole_end = end_of_whole_columns(i, k, end);
-        add_whole_columns<Conjugate>(operands, sums + i, i, k, whole_end);
-        add_columns<Conjugate>(operands, sums + i, i, group_rows, whole_end, end);
-      }
-      add_columns<Conjugate>(operands, sums + i, i, row_count - i, k, end);
+      // The compiler uses vector registers if the number of rows is a constant.
+      for (; i + group_rows <= row_count; i += group_rows)
+        add_group<Conjugate>(operands, sums + i, i, std::integral_constant<int, group_rows>(), k, end);
+      if (i < row_count) add_group<Conjugate>(operands, sums + i, i, static_cast<int>(row_count - i), k, end);
     }
   }
 
-  /// The first of the columns k to end in which a row of the group that begins with row i has no entry.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t end_of_whole_columns(std::int64_t i, std::int64_t k,
-                                                                std::int64_t end) const {
-    if constexpr (Lengths) {
-      Entry shortest = lengths[i];
-      for (int r = 1; r < group_rows; ++r)
-        shortest = lengths[i + r] < shortest ? lengths[i + r] : shortest;
-      const std::int64_t length = static_cast<std::int64_t>(shortest);
-      return length < k ? k : length < end ? length : end;
-    } else {
-      if (is_whole(i, end - 1)) return end;
-      while (is_whole(i, k))
-        ++k;
-      return k;
+  /// Adds entries k to end - 1 of the rows i to i + count - 1.
+  template <bool Conjugate, class Operands, class Count>
+  KOKKOS_FORCEINLINE_FUNCTION void add_group(const Operands& operands,
+                                             typename Operands::sums_type* KOKKOS_RESTRICT sums,
+                                             std::int64_t i, Count count, std::int64_t k,
+                                             std::int64_t end) const {
+    typename Operands::accumulator_type sums_of_group[group_rows];
+    for (int r = 0; r < count; ++r)
+      sums_of_group[r] = sums[r][0];
+    constexpr int columns_per_step = 4;
+    while (k < end) {
+      const int longer_rows = rows_with_entry(i, count, k);
+      if (longer_rows == 0) end = k;
+      if (longer_rows * 8 < count) break;
+      const std::int64_t step_end = k + columns_per_step < end ? k + columns_per_step : end;
+      if (rows_with_entry(i, count, step_end - 1) == count)
+        add_columns<false, Conjugate>(operands, sums_of_group, i, count, k, step_end);
+      else
+        add_columns<true, Conjugate>(operands, sums_of_group, i, count, k, step_end);
+      k = step_end;
     }
+    for (int r = 0; r < count; ++r)
+      sums[r][0] = sums_of_group[r];
+    // Few rows are left. Their entries are added row by row, so that the padding of the others is not read.
+    if (k < end) add_rows<Conjugate>(operands, sums, i, count, k, end);
   }
-  /// Whether all rows of the group that begins with row i have an entry k.
-  KOKKOS_FORCEINLINE_FUNCTION bool is_whole(std::int64_t i, std::int64_t k) const {
+
+  /// The number of the rows i to i + count - 1 that have an entry k.
+  template <class Count>
+  KOKKOS_FORCEINLINE_FUNCTION int rows_with_entry(std::int64_t i, Count count, std::int64_t k) const {
     const Entry* const entry = entries + k * stride + i;
-    int padding = 0;
-    for (int r = 0; r < group_rows; ++r)
-      padding += column.is_padding(entry[r]) ? 1 : 0;
-    return padding == 0;
+    int result = 0;
+    for (int r = 0; r < count; ++r)
+      result += column.is_padding(entry[r]) ? 0 : 1;
+    return result;
   }
 
-  /// Adds entries k to end - 1 of the group that begins with row i. All its rows have them.
-  template <bool Conjugate, class Operands>
-  KOKKOS_FORCEINLINE_FUNCTION void add_whole_columns(const Operands& operands,
-                                                     typename Operands::sums_type* sums, std::int64_t i,
-                                                     std::int64_t k, std::int64_t end) const {
-    if (k >= end) return;
-    typename Operands::sums_type sums_of_group[group_rows];
-    for (int r = 0; r < group_rows; ++r)
-      sums_of_group[r][0] = sums[r][0];
-    const Scalar* value = values + k * stride + i;
-    const Entry* entry = entries + k * stride + i;
-    for (; k < end; ++k, value += stride, entry += stride) {
-      FILIGREE_UNROLL(32)
-      for (int r = 0; r < group_rows; ++r)
-        operands.add(sums_of_group[r], conjugate_if<Conjugate>(value[r]), column.of_entry(entry[r]));
-    }
-    for (int r = 0; r < group_rows; ++r)
-      sums[r][0] = sums_of_group[r][0];
-  }
-
-  /// Adds entries k to end - 1 of the rows i to i + count - 1, of which some may have fewer entries.
-  template <bool Conjugate, class Operands>
+  /// Adds entries k to end - 1 of the rows i to i + count - 1. If Padded, some of them may be padding. Its value
+  /// 0 is multiplied too, with 0 instead of an element of x: a branch per row would often be predicted wrongly,
+  /// and the compiler would not use vector registers.
+  template <bool Padded, bool Conjugate, class Operands, class Count>
   KOKKOS_FORCEINLINE_FUNCTION void add_columns(const Operands& operands,
-                                               typename Operands::sums_type* KOKKOS_RESTRICT sums,
-                                               std::int64_t i, std::int64_t count, std::int64_t k,
+                                               typename Operands::accumulator_type* KOKKOS_RESTRICT sums,
+                                               std::int64_t i, Count count, std::int64_t k,
                                                std::int64_t end) const {
     using accumulator_type = typename Operands::accumulator_type;
-    if constexpr (Lengths) {
-      for (std::int64_t r = 0; r < count; ++r) {
-        const std::int64_t length = static_cast<std::int64_t>(lengths[i + r]);
-        for (std::int64_t e = k; e < end && e < length; ++e)
-          operands.add(sums[r], conjugate_if<Conjugate>(values[e * stride + i + r]),
-                       column.of_entry(entries[e * stride + i + r]));
-      }
-    } else {
-      for (; k < end; ++k) {
-        const Scalar* KOKKOS_RESTRICT const value = values + k * stride + i;
-        const Entry* KOKKOS_RESTRICT const entry = entries + k * stride + i;
-        int longer_rows = 0;
-        // It selects factors and does not branch, because a branch per row would often be predicted wrongly.
-        for (std::int64_t r = 0; r < count; ++r) {
-          const bool exists = !column.is_padding(entry[r]);
-          const auto factor =
-              widen<accumulator_type>(operands.x(column.of_entry(exists ? entry[r] : Entry(0)), 0));
-          const auto a = widen<accumulator_type>(conjugate_if<Conjugate>(value[r]));
-          sums[r][0] += (exists ? a : decltype(a)(0)) * (exists ? factor : decltype(factor)(0));
-          longer_rows += exists ? 1 : 0;
-        }
-        if (longer_rows * 4 < count) {
-          // Few rows are left. Their entries are added row by row, so that the padding of the others costs nothing.
-          if (longer_rows > 0) add_rows<Conjugate>(operands, sums, i, count, k + 1, end);
-          return;
-        }
+    const Scalar* KOKKOS_RESTRICT value = values + k * stride + i;
+    const Entry* KOKKOS_RESTRICT entry = entries + k * stride + i;
+    for (; k < end; ++k, value += stride, entry += stride) {
+      prefetch_elements<1>(value, group_rows, ahead);
+      prefetch_elements<1>(entry, group_rows, ahead);
+      for (int r = 0; r < count; ++r) {
+        const auto a = widen<accumulator_type>(conjugate_if<Conjugate>(value[r]));
+        const auto row_of_x = Padded ? column.of_entry_or_first(entry[r]) : column.of_entry(entry[r]);
+        const auto x = widen<accumulator_type>(operands.x(row_of_x, 0));
+        sums[r] += a * (Padded && column.is_padding(entry[r]) ? decltype(x)(0) : x);
       }
     }
   }
 
   /// Adds entries k to end - 1 of the rows i to i + count - 1, row by row. Each row ends with its first padding.
   template <bool Conjugate, class Operands>
-  KOKKOS_FORCEINLINE_FUNCTION void add_rows(const Operands& operands, typename Operands::sums_type* sums,
-                                            std::int64_t i, std::int64_t count, std::int64_t k,
-                                            std::int64_t end) const {
-    for (std::int64_t r = 0; r < count; ++r)
+  KOKKOS_INLINE_FUNCTION void add_rows(const Operands& operands, typename Operands::sums_type* sums,
+                                       std::int64_t i, int count, std::int64_t k, std::int64_t end) const {
+    for (int r = 0; r < count; ++r)
       for (std::int64_t at = k * stride + i + r, e = k; e < end && !column.is_padding(entries[at]);
            ++e, at += stride)
         operands.add(sums[r], conjugate_if<Conjugate>(values[at]), column.of_entry(entries[at]));

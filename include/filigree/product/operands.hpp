@@ -167,6 +167,14 @@ struct ProductOperands : Scaling {
     sum = a == Scalar(0) ? sum : with_product;
   }
 
+  /// add_unless_zero() for a host. It selects the factor and not the sum. To select the sum, a compiler would
+  /// branch and use no vector registers, because a product that is not needed could trap.
+  template <class Factor>
+  KOKKOS_FORCEINLINE_FUNCTION static void add_unless_zero_on_host(accumulator_type& sum, const Scalar& a,
+                                                                  const Factor& factor) {
+    sum += widen<accumulator_type>(a) * (a == Scalar(0) ? Factor(0) : factor);
+  }
+
   /// Calls add(sums[c], i, x(columns_of_a[i], c)) for all columns c of x and all i in order. If exists(i) is
   /// false, x is not read, and 0 stands for its element. Elements of x are loaded in groups, before the
   /// additions of the group. A group has ColumnsTogether columns of x, if they are exact and x is in memory;

@@ -183,8 +183,9 @@ struct RowProduct {
       for (std::int64_t i = first; i < end;) {
         const std::int64_t count = layout.tile_rows(i, end - i < tile_size ? end - i : tile_size);
         layout.visit_tile(i, count, [&](const auto& tile) {
-          // A copy can stay in registers while sums are stored.
+          // Copies can stay in registers while sums are stored.
           const Operands of_product = operands.template with_stride<UnitStride>();
+          const Layout of_tile = layout;
           HostSums<launch, sums_type> memory(count);
           sums_type* const sums = memory.sums();
           tile.template add<Conjugate>(of_product, sums);
@@ -198,8 +199,10 @@ struct RowProduct {
               for (int c = 0; c < Operands::most_columns; ++c)
                 sums[j][c] = row.sums[c];
             });
-          for (std::int64_t j = 0; j < count; ++j)
-            store(sums[j], i + j);
+          for (std::int64_t j = 0; j < count; ++j) {
+            const std::int64_t row = of_tile.matrix_row(i + j);
+            if (row >= 0) of_product.store(sums[j], row);
+          }
         });
         i += count;
       }

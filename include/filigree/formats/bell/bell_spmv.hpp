@@ -84,34 +84,77 @@ struct BellSpmv {
   template <bool UnitStride>
   KOKKOS_INLINE_FUNCTION void tile_product(const std::int64_t first, const std::int64_t count) const {
     constexpr std::int64_t b = BlockSize;
-    const Operands strided = operands.template with_stride<UnitStride>();
+    // A copy can stay in registers while sums are stored.
+    const Operands of_product = operands.template with_stride<UnitStride>();
     HostSums<launch, sums_type> memory(count);
     sums_type* const sums = memory.sums();
-    for (std::int64_t k = 0; k < block_width; ++k) {
-      const ordinal_type* const blocks = block_entries + k * block_rows;
-      const scalar_type* const value = values + k * b * rows;
-      for (std::int64_t block_row = first / b; block_row * b < first + count; ++block_row) {
-        if (blocks[block_row] < 0) continue;
-        const std::int64_t column = static_cast<std::int64_t>(blocks[block_row]) * b;
-        const std::int64_t row = block_row * b;
-        const auto add_block = [&](std::int64_t columns_of_block, std::int64_t from, std::int64_t to) {
-          for (std::int64_t c = 0; c < columns_of_block; ++c)
-            for (std::int64_t r = from; r < to; ++r)
-              strided.add_unless_zero(sums[row - first + r],
-                                      conjugate_if<Conjugate>(value[c * rows + row + r]), column + c);
-        };
-        // Constant bounds for blocks inside the tile and the matrix let the compiler unroll the loops.
-        const std::int64_t columns_left = columns - column;
-        const std::int64_t rows_left = first + count - row;
-        if (row >= first && rows_left >= b && columns_left >= b)
-          add_block(b, 0, b);
-        else
-          add_block(columns_left < b ? columns_left : b, row < first ? first - row : 0,
-                    rows_left < b ? rows_left : b);
+    const std::int64_t last_end = (first + count - 1) / b + 1;
+    // The block rows that lie completely in the tile.
+    std::int64_t begin = (first + b - 1) / b;
+    std::int64_t end = (first + count) / b;
+    if (begin >= end) begin = end = last_end;
+    for (std::int64_t k = 0; k < block_width && begin < end; ++k)
+      if (columns % b == 0)
+        add_whole_blocks<false>(of_product, sums + (begin * b - first), k, begin, end);
+      else
+        add_whole_blocks<true>(of_product, sums + (begin * b - first), k, begin, end);
+    add_parts_of_blocks(of_product, sums, first, count, first / b, begin);
+    add_parts_of_blocks(of_product, sums, first, count, end, last_end);
+    for (std::int64_t i = 0; i < count; ++i)
+      of_product.store(sums[i], first + i);
+  }
+
+  /// Adds block k of the block rows begin to end - 1. As on a GPU, padding is multiplied too. Clip is whether a
+  /// block may lie partly outside the matrix.
+  template <bool Clip>
+  KOKKOS_FORCEINLINE_FUNCTION void add_whole_blocks(const Operands& of_product,
+                                                    sums_type* KOKKOS_RESTRICT const sums, std::int64_t k,
+                                                    std::int64_t begin, std::int64_t end) const {
+    using accumulator_type = typename Operands::accumulator_type;
+    constexpr int b = BlockSize;
+    const std::int64_t stride = rows;
+    const std::int64_t last_column = columns - 1;
+    const ordinal_type* KOKKOS_RESTRICT const blocks = block_entries + (k * block_rows + begin);
+    const scalar_type* KOKKOS_RESTRICT const value = values + (k * b * rows + begin * b);
+    for (int column = 0; of_product.has(column) && column < Operands::most_columns; ++column)
+      for (std::int64_t i = 0; i < end - begin; ++i) {
+        accumulator_type sums_of_block[b];
+        FILIGREE_UNROLL(8)
+        for (int r = 0; r < b; ++r)
+          sums_of_block[r] = sums[i * b + r][column];
+        const std::int64_t first_column = static_cast<std::int64_t>(blocks[i] > 0 ? blocks[i] : 0) * b;
+        for (int c = 0; c < b; ++c) {
+          std::int64_t row_of_x = first_column + c;
+          if (Clip && row_of_x > last_column) row_of_x = last_column;
+          const auto factor = widen<accumulator_type>(of_product.x(row_of_x, column));
+          FILIGREE_UNROLL(8)
+          for (int r = 0; r < b; ++r)
+            Operands::add_unless_zero_on_host(sums_of_block[r],
+                                              conjugate_if<Conjugate>(value[c * stride + i * b + r]), factor);
+        }
+        FILIGREE_UNROLL(8)
+        for (int r = 0; r < b; ++r)
+          sums[i * b + r][column] = sums_of_block[r];
+      }
+  }
+
+  /// Adds all blocks of the block rows begin to end - 1, as far as they lie in the tile and in the matrix.
+  KOKKOS_INLINE_FUNCTION void add_parts_of_blocks(const Operands& of_product, sums_type* sums,
+                                                  std::int64_t first, std::int64_t count, std::int64_t begin,
+                                                  std::int64_t end) const {
+    constexpr std::int64_t b = BlockSize;
+    for (std::int64_t block_row = begin; block_row < end; ++block_row) {
+      const std::int64_t first_row = block_row * b > first ? block_row * b : first;
+      const std::int64_t end_row = block_row * b + b < first + count ? block_row * b + b : first + count;
+      for (std::int64_t k = 0; k < block_width; ++k) {
+        const std::int64_t block = static_cast<std::int64_t>(block_entries[k * block_rows + block_row]);
+        if (block < 0) break;
+        for (std::int64_t c = 0; c < b && block * b + c < columns; ++c)
+          for (std::int64_t row = first_row; row < end_row; ++row)
+            of_product.add_unless_zero(
+                sums[row - first], conjugate_if<Conjugate>(values[(k * b + c) * rows + row]), block * b + c);
       }
     }
-    for (std::int64_t i = 0; i < count; ++i)
-      operands.store(sums[i], first + i);
   }
 
   /// Modes T and H.

@@ -39,8 +39,9 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
       add_diagonals<true, most_together>(sums, first, count);
     else  // rare, so that it is not worth the compile time of more loops
       add_diagonals<false, 1>(sums, first, count);
+    const Operands of_product = this->operands;  // a copy can stay in registers while sums are stored
     for (std::int64_t row = 0; row < count; ++row)
-      this->operands.store(sums[row], first + row);
+      of_product.store(sums[row], first + row);
   }
 
   /// Adds all diagonals to the sums of a tile, at most Most of them together.
@@ -129,7 +130,9 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
             const auto factor = widen<accumulator_type>(x[i][(block * b + c) * x_stride]);
             FILIGREE_UNROLL(8)
             for (int r = 0; r < b; ++r)
-              add_unless_zero(block_sums[r], values[(i * b + c) * stride + block * b + r], factor);
+              Operands::add_unless_zero_on_host(
+                  block_sums[r], conjugate_if<Conjugate>(values[(i * b + c) * stride + block * b + r]),
+                  factor);
           }
         }
         FILIGREE_UNROLL(8)
@@ -137,15 +140,6 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
           sums[block * b + r][column] = block_sums[r];
       }
     }
-  }
-
-  /// sum += value * factor, unless the value is 0. It selects the factor and not the sum. To select the sum,
-  /// a compiler would branch and use no vector registers, because a product that is not needed could trap.
-  template <class Factor>
-  static KOKKOS_FORCEINLINE_FUNCTION void add_unless_zero(typename Operands::accumulator_type& sum,
-                                                          const scalar_type& value, const Factor& factor) {
-    const scalar_type a = conjugate_if<Conjugate>(value);
-    sum += widen<typename Operands::accumulator_type>(a) * (a == scalar_type(0) ? Factor(0) : factor);
   }
 
   /// Adds the blocks of Count diagonals in the block rows begin to end - 1, as far as they lie in the tile and

@@ -23,6 +23,11 @@ struct EntryIsDistance {
   KOKKOS_FORCEINLINE_FUNCTION Ordinal of_entry(std::uint16_t distance) const {
     return static_cast<Ordinal>(base + distance);
   }
+  /// The column, or the smallest column of the slice for padding (see EntryIsColumn).
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal of_entry_or_first(std::uint16_t distance) const {
+    const auto next = static_cast<std::uint16_t>(distance + 1);  // 0 for padding
+    return static_cast<Ordinal>(base + (next > 1 ? next : 1) - 1);
+  }
   KOKKOS_FORCEINLINE_FUNCTION bool is_padding(std::uint16_t distance) const {
     return distance == short_padding;
   }
