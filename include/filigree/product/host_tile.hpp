@@ -46,7 +46,7 @@ constexpr std::int64_t host_tile_rows_ahead = 96;
 /// With one lane per row and one column of x, the loop takes groups of 32 rows and goes through them column
 /// by column, so that it reads a slice of 32 rows as one stream of memory. Otherwise it takes a band of
 /// columns and goes through it row by row. docs/performance.md, "Columns and rows of a tile on hosts", compares
-/// both.
+/// both. In groups the row lengths are not used.
 template <class Scalar, class Entry, class Column, bool Lengths, bool UnitStep>
 struct HostTile {
   const Scalar* values;  ///< first value of the tile

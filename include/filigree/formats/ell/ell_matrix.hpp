@@ -9,9 +9,9 @@ namespace Filigree {
 
 /// Options of a conversion to EllMatrix. They select ELLPACK, ELLPACK-R or ELLR-T.
 struct EllOptions : ConvertOptions {
-  /// Whether the length of each row is stored (ELLPACK-R). A product then reads the lengths and no padding,
-  /// but with 4, 8 or 16 columns of x on a GPU that of the first 7 entries of a row.
-  /// Otherwise (ELLPACK) it reads no lengths but padding, on a GPU all of it.
+  /// Whether the length of each row is stored (ELLPACK-R). A product on a GPU then reads the lengths and no
+  /// padding, but with 4, 8 or 16 columns of x that of the first 7 entries of a row. Otherwise (ELLPACK) it reads
+  /// no lengths but all padding. On a host it reads padding next to entries of other rows in both.
   bool row_lengths = true;
   /// T, the lanes of a GPU that multiply one row together: 1, 2, 4, 8, 16 or 32. ELLR-T if larger than 1.
   int lanes_per_row = 1;
