@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <type_traits>
-
 #include "filigree/core/launch.hpp"
 #include "filigree/core/load_once.hpp"
 #include "filigree/core/scalar.hpp"
@@ -21,8 +19,8 @@ struct EntryIsColumn {
   KOKKOS_FORCEINLINE_FUNCTION Ordinal of_entry(Ordinal entry) const {
     return entry;
   }
-  /// The column of an element, or the first column for padding: a maximum, because compilers make a branch of a
-  /// condition.
+  /// The column of an element, or the first column for padding. Written as a maximum: compilers would turn
+  /// is_padding(entry) ? 0 : entry into a branch.
   template <class Ordinal>
   KOKKOS_FORCEINLINE_FUNCTION Ordinal of_entry_or_first(Ordinal entry) const {
     return entry > 0 ? entry : Ordinal(0);
@@ -46,7 +44,7 @@ constexpr std::int64_t host_tile_rows_ahead = 96;
 /// With one lane per row and one column of x, the loop takes groups of 32 rows and goes through them column
 /// by column, so that it reads a slice of 32 rows as one stream of memory. Otherwise it takes a band of
 /// columns and goes through it row by row. docs/performance.md, "Columns and rows of a tile on hosts", compares
-/// both. In groups the row lengths are not used.
+/// both.
 template <class Scalar, class Entry, class Column, bool Lengths, bool UnitStep>
 struct HostTile {
   const Scalar* values;  ///< first value of the tile
@@ -82,65 +80,74 @@ struct HostTile {
     for (std::int64_t k = 0; k < width; k += band) {
       const std::int64_t end = k + band < width ? k + band : width;
       std::int64_t i = 0;
-      // The compiler uses vector registers if the number of rows is a constant.
       for (; i + group_rows <= row_count; i += group_rows)
-        add_group<Conjugate>(operands, sums + i, i, std::integral_constant<int, group_rows>(), k, end);
-      if (i < row_count) add_group<Conjugate>(operands, sums + i, i, static_cast<int>(row_count - i), k, end);
+        add_group<group_rows, Conjugate>(operands, sums + i, i, group_rows, k, end);
+      if (i < row_count)
+        add_group<0, Conjugate>(operands, sums + i, i, static_cast<int>(row_count - i), k, end);
     }
   }
 
-  /// Adds entries k to end - 1 of the rows i to i + count - 1.
-  template <bool Conjugate, class Operands, class Count>
+  /// Adds entries k to end - 1 of the rows i to i + run_time_rows - 1. Rows is their number, or 0 if the compiler does
+  /// not know it. It uses vector registers if it does.
+  template <int Rows, bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add_group(const Operands& operands,
                                              typename Operands::sums_type* KOKKOS_RESTRICT sums,
-                                             std::int64_t i, Count count, std::int64_t k,
+                                             std::int64_t i, int run_time_rows, std::int64_t k,
                                              std::int64_t end) const {
+    const int rows = Rows > 0 ? Rows : run_time_rows;
     typename Operands::accumulator_type sums_of_group[group_rows];
-    for (int r = 0; r < count; ++r)
+    for (int r = 0; r < rows; ++r)
       sums_of_group[r] = sums[r][0];
     constexpr int columns_per_step = 4;
+    int rows_left = rows;
     while (k < end) {
-      const int longer_rows = rows_with_entry(i, count, k);
-      if (longer_rows == 0) end = k;
-      if (longer_rows * 8 < count) break;
+      rows_left = rows_with_entry(i, rows, k);
+      if (rows_left * 8 < rows) break;
       const std::int64_t step_end = k + columns_per_step < end ? k + columns_per_step : end;
-      if (rows_with_entry(i, count, step_end - 1) == count)
-        add_columns<false, Conjugate>(operands, sums_of_group, i, count, k, step_end);
+      if (rows_with_entry(i, rows, step_end - 1) == rows)
+        add_columns<Rows, false, Conjugate>(operands, sums_of_group, i, rows, k, step_end);
       else
-        add_columns<true, Conjugate>(operands, sums_of_group, i, count, k, step_end);
+        add_columns<Rows, true, Conjugate>(operands, sums_of_group, i, rows, k, step_end);
       k = step_end;
     }
-    for (int r = 0; r < count; ++r)
+    for (int r = 0; r < rows; ++r)
       sums[r][0] = sums_of_group[r];
-    // Few rows are left. Their entries are added row by row, so that the padding of the others is not read.
-    if (k < end) add_rows<Conjugate>(operands, sums, i, count, k, end);
+    // Less than an eighth of the rows are left. Added row by row, they do not read the padding of the others.
+    if (k < end && rows_left > 0) add_rows<Conjugate>(operands, sums, i, rows, k, end);
   }
 
-  /// The number of the rows i to i + count - 1 that have an entry k.
-  template <class Count>
-  KOKKOS_FORCEINLINE_FUNCTION int rows_with_entry(std::int64_t i, Count count, std::int64_t k) const {
-    const Entry* const entry = entries + k * stride + i;
+  /// The number of the rows i to i + rows - 1 that have an entry k.
+  KOKKOS_FORCEINLINE_FUNCTION int rows_with_entry(std::int64_t i, int rows, std::int64_t k) const {
     int result = 0;
-    for (int r = 0; r < count; ++r)
-      result += column.is_padding(entry[r]) ? 0 : 1;
+    if constexpr (Lengths) {
+      for (int r = 0; r < rows; ++r)
+        result += lengths[i + r] > static_cast<Entry>(k) ? 1 : 0;
+    } else {
+      const Entry* const entry = entries + k * stride + i;
+      for (int r = 0; r < rows; ++r)
+        result += column.is_padding(entry[r]) ? 0 : 1;
+    }
     return result;
   }
 
-  /// Adds entries k to end - 1 of the rows i to i + count - 1. If Padded, some of them may be padding. Its value
-  /// 0 is multiplied too, with 0 instead of an element of x: a branch per row would often be predicted wrongly,
+  /// Adds entries k to end - 1 of the rows i to i + rows - 1. If Padded, some of them may be padding. Its value 0
+  /// is multiplied too, with 0 instead of an element of x: a branch per row would often be predicted wrongly,
   /// and the compiler would not use vector registers.
-  template <bool Padded, bool Conjugate, class Operands, class Count>
+  template <int Rows, bool Padded, bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add_columns(const Operands& operands,
                                                typename Operands::accumulator_type* KOKKOS_RESTRICT sums,
-                                               std::int64_t i, Count count, std::int64_t k,
+                                               std::int64_t i, int rows, std::int64_t k,
                                                std::int64_t end) const {
     using accumulator_type = typename Operands::accumulator_type;
     const Scalar* KOKKOS_RESTRICT value = values + k * stride + i;
     const Entry* KOKKOS_RESTRICT entry = entries + k * stride + i;
     for (; k < end; ++k, value += stride, entry += stride) {
-      prefetch_elements<1>(value, group_rows, ahead);
-      prefetch_elements<1>(entry, group_rows, ahead);
-      for (int r = 0; r < count; ++r) {
+      // A short slice is one stream of memory, which the hardware prefetches.
+      if constexpr (Rows > 0) {
+        prefetch_elements<1>(value, Rows, ahead);
+        prefetch_elements<1>(entry, Rows, ahead);
+      }
+      for (int r = 0; r < rows; ++r) {
         const auto a = widen<accumulator_type>(conjugate_if<Conjugate>(value[r]));
         const auto row_of_x = Padded ? column.of_entry_or_first(entry[r]) : column.of_entry(entry[r]);
         const auto x = widen<accumulator_type>(operands.x(row_of_x, 0));
@@ -149,11 +156,11 @@ struct HostTile {
     }
   }
 
-  /// Adds entries k to end - 1 of the rows i to i + count - 1, row by row. Each row ends with its first padding.
+  /// Adds entries k to end - 1 of the rows i to i + rows - 1, row by row. Each row ends with its first padding.
   template <bool Conjugate, class Operands>
   KOKKOS_INLINE_FUNCTION void add_rows(const Operands& operands, typename Operands::sums_type* sums,
-                                       std::int64_t i, int count, std::int64_t k, std::int64_t end) const {
-    for (int r = 0; r < count; ++r)
+                                       std::int64_t i, int rows, std::int64_t k, std::int64_t end) const {
+    for (int r = 0; r < rows; ++r)
       for (std::int64_t at = k * stride + i + r, e = k; e < end && !column.is_padding(entries[at]);
            ++e, at += stride)
         operands.add(sums[r], conjugate_if<Conjugate>(values[at]), column.of_entry(entries[at]));

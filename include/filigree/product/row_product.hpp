@@ -183,9 +183,9 @@ struct RowProduct {
       for (std::int64_t i = first; i < end;) {
         const std::int64_t count = layout.tile_rows(i, end - i < tile_size ? end - i : tile_size);
         layout.visit_tile(i, count, [&](const auto& tile) {
-          // Copies can stay in registers while sums are stored.
+          // After a store to y the compiler loads members of *this again, but not those of local copies.
           const Operands of_product = operands.template with_stride<UnitStride>();
-          const Layout of_tile = layout;
+          const Layout local_layout = layout;
           HostSums<launch, sums_type> memory(count);
           sums_type* const sums = memory.sums();
           tile.template add<Conjugate>(of_product, sums);
@@ -200,7 +200,7 @@ struct RowProduct {
                 sums[j][c] = row.sums[c];
             });
           for (std::int64_t j = 0; j < count; ++j) {
-            const std::int64_t row = of_tile.matrix_row(i + j);
+            const std::int64_t row = local_layout.matrix_row(i + j);
             if (row >= 0) of_product.store(sums[j], row);
           }
         });

@@ -84,28 +84,44 @@ struct BellSpmv {
   template <bool UnitStride>
   KOKKOS_INLINE_FUNCTION void tile_product(const std::int64_t first, const std::int64_t count) const {
     constexpr std::int64_t b = BlockSize;
-    // A copy can stay in registers while sums are stored.
+    // After a store to y the compiler loads members of *this again, but not those of a local copy.
     const Operands of_product = operands.template with_stride<UnitStride>();
     HostSums<launch, sums_type> memory(count);
     sums_type* const sums = memory.sums();
-    const std::int64_t last_end = (first + count - 1) / b + 1;
     // The block rows that lie completely in the tile.
     std::int64_t begin = (first + b - 1) / b;
     std::int64_t end = (first + count) / b;
-    if (begin >= end) begin = end = last_end;
-    for (std::int64_t k = 0; k < block_width && begin < end; ++k)
-      if (columns % b == 0)
-        add_whole_blocks<false>(of_product, sums + (begin * b - first), k, begin, end);
-      else
-        add_whole_blocks<true>(of_product, sums + (begin * b - first), k, begin, end);
+    const std::int64_t last_end = (first + count - 1) / b + 1;
+    if (begin < end) {
+      for (std::int64_t k = 0; k < block_width; ++k)
+        if (are_inside_matrix(k, begin, end))
+          add_whole_blocks<false>(of_product, sums + (begin * b - first), k, begin, end);
+        else
+          add_whole_blocks<true>(of_product, sums + (begin * b - first), k, begin, end);
+    } else {
+      begin = end = last_end;
+    }
     add_parts_of_blocks(of_product, sums, first, count, first / b, begin);
     add_parts_of_blocks(of_product, sums, first, count, end, last_end);
     for (std::int64_t i = 0; i < count; ++i)
       of_product.store(sums[i], first + i);
   }
 
-  /// Adds block k of the block rows begin to end - 1. As on a GPU, padding is multiplied too. Clip is whether a
-  /// block may lie partly outside the matrix.
+  /// Whether no block k of the block rows begin to end - 1 lies partly outside the matrix.
+  KOKKOS_FORCEINLINE_FUNCTION bool are_inside_matrix(std::int64_t k, std::int64_t begin,
+                                                     std::int64_t end) const {
+    if (columns % BlockSize == 0) return true;
+    const ordinal_type* const blocks = block_entries + k * block_rows;
+    const auto last_block = static_cast<ordinal_type>(columns / BlockSize);
+    int outside = 0;
+    for (std::int64_t i = begin; i < end; ++i)
+      outside += blocks[i] == last_block ? 1 : 0;
+    return outside == 0;
+  }
+
+  /// Adds block k of the block rows begin to end - 1. Padding is multiplied too, with 0 instead of an element of
+  /// x, because the compiler uses no vector registers if there is a branch. Clip is whether some of the blocks may
+  /// lie partly outside the matrix; their values there are 0.
   template <bool Clip>
   KOKKOS_FORCEINLINE_FUNCTION void add_whole_blocks(const Operands& of_product,
                                                     sums_type* KOKKOS_RESTRICT const sums, std::int64_t k,

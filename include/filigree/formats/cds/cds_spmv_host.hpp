@@ -15,7 +15,6 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   using base = CdsProduct<ExecutionSpace, Cds, Operands, BlockSize>;
   using base::base;
   using typename base::launch;
-  using typename base::scalar_type;
   using typename base::sums_type;
   using typename base::value_pointer;
 
@@ -39,7 +38,8 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
       add_diagonals<true, most_together>(sums, first, count);
     else  // rare, so that it is not worth the compile time of more loops
       add_diagonals<false, 1>(sums, first, count);
-    const Operands of_product = this->operands;  // a copy can stay in registers while sums are stored
+    // After a store to y the compiler loads members of *this again, but not those of a local copy.
+    const Operands of_product = this->operands;
     for (std::int64_t row = 0; row < count; ++row)
       of_product.store(sums[row], first + row);
   }
