@@ -268,8 +268,8 @@ void spmv_with_handle(const ExecutionSpace& exec, [[maybe_unused]] const Handle&
 /// to allocate while the stream is captured.
 ///
 /// Sums have the widest of the scalar types of A, x and y. Modes T and H of all formats but the CDS formats
-/// and DIA add to y with atomics, each of which rounds to the type of y. Padding never reads x, except in
-/// BSR, whose blocks are multiplied completely.
+/// and DIA add to y with atomics, each of which rounds to the type of y. No element of x reaches y through
+/// padding, except in BSR, whose blocks are multiplied completely.
 ///
 /// Cost: A is read once per 16 columns of x.
 ///

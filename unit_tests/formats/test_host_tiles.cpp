@@ -86,7 +86,8 @@ TEST(HostTiles, HaveFewLongRows) {
   }
 }
 
-/// Padding is multiplied too, and stands for x(0) or, with short columns, for the smallest column of its slice.
+/// For padding a host loads x(0) or, with short columns, the element of the smallest column of the slice. Inf there
+/// must not reach y.
 TEST(HostTiles, PaddingHidesInfiniteElements) {
   HostMatrix<double> host(1000, 1000);
   Random random(9);

@@ -43,8 +43,8 @@ struct BellOptions : ConvertOptions {
 /// c) * n + i, where n is the number of rows. The Views have block_width * (b * n * sizeof(Scalar) +
 /// block_rows * sizeof(Ordinal)) bytes.
 ///
-/// A stored zero cannot be told from padding. A product does not multiply it, so an Inf in x does not produce
-/// a NaN there, and to_crs leaves it out. The conversion sums duplicates.
+/// A stored zero cannot be told from padding. A product adds nothing for it, even if x has an Inf there, and
+/// to_crs leaves it out. The conversion sums duplicates.
 ///
 /// Source: BELLPACK, as in Godwin, Holewinski and Sadayappan 2012, section 5, and in Vazquez, Fernandez and
 /// Garzon 2011, section 3.1. The order of the values, by columns of the blocks, is from section 3.1 of the

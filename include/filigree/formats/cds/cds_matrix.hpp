@@ -79,8 +79,8 @@ struct CdsOptions : ConvertOptions {
 /// where m is the number of block rows. There are k * b * b * m values. If b does not divide n, the rows that
 /// the last block row lacks are padding.
 ///
-/// A stored zero cannot be told from padding. A product does not multiply it, so an Inf in x does not produce
-/// a NaN there, and to_crs leaves it out. The conversion sums duplicates.
+/// A stored zero cannot be told from padding. A product adds nothing for it, even if x has an Inf there, and
+/// to_crs leaves it out. The conversion sums duplicates.
 ///
 /// Source: Godwin, Holewinski and Sadayappan 2012, section 3.1.
 ///

@@ -11,7 +11,8 @@ namespace Filigree {
 struct EllOptions : ConvertOptions {
   /// Whether the length of each row is stored (ELLPACK-R). A product on a GPU then reads the lengths and no
   /// padding, but with 4, 8 or 16 columns of x that of the first 7 entries of a row. Otherwise (ELLPACK) it reads
-  /// no lengths but all padding. On a host it reads padding next to entries of other rows in both.
+  /// no lengths but all padding. On a host, a product with one column of x and T = 1 reads some padding in both
+  /// cases: where other rows of the same 32 have entries.
   bool row_lengths = true;
   /// T, the lanes of a GPU that multiply one row together: 1, 2, 4, 8, 16 or 32. ELLR-T if larger than 1.
   int lanes_per_row = 1;
