@@ -88,21 +88,22 @@ struct BellSpmv {
     const Operands of_product = operands.template with_stride<UnitStride>();
     HostSums<launch, sums_type> memory(count);
     sums_type* const sums = memory.sums();
-    // The block rows that lie completely in the tile.
+    const std::int64_t last_end = (first + count - 1) / b + 1;
+    // With one column of x, the block rows that lie completely in the tile have a loop of their own.
     std::int64_t begin = (first + b - 1) / b;
     std::int64_t end = (first + count) / b;
-    const std::int64_t last_end = (first + count - 1) / b + 1;
-    if (begin < end) {
-      for (std::int64_t k = 0; k < block_width; ++k)
+    if (Operands::most_columns > 1 || begin >= end) begin = end = last_end;
+    for (std::int64_t k = 0; k < block_width; ++k) {
+      add_blocks(of_product, sums, first, count, k, first / b, begin);
+      if constexpr (Operands::most_columns == 1) {
+        if (begin == end) continue;
         if (are_inside_matrix(k, begin, end))
           add_whole_blocks<false>(of_product, sums + (begin * b - first), k, begin, end);
         else
           add_whole_blocks<true>(of_product, sums + (begin * b - first), k, begin, end);
-    } else {
-      begin = end = last_end;
+      }
+      add_blocks(of_product, sums, first, count, k, end, last_end);
     }
-    add_parts_of_blocks(of_product, sums, first, count, first / b, begin);
-    add_parts_of_blocks(of_product, sums, first, count, end, last_end);
     for (std::int64_t i = 0; i < count; ++i)
       of_product.store(sums[i], first + i);
   }
@@ -119,9 +120,9 @@ struct BellSpmv {
     return outside == 0;
   }
 
-  /// Adds block k of the block rows begin to end - 1. Padding is multiplied too, with 0 instead of an element of
-  /// x, because the compiler uses no vector registers if there is a branch. Clip is whether some of the blocks may
-  /// lie partly outside the matrix; their values there are 0.
+  /// Adds block k of the block rows begin to end - 1, for one column of x. Padding is multiplied too, with 0 instead
+  /// of an element of x, because the compiler uses no vector registers if there is a branch. Clip is whether some
+  /// of the blocks may lie partly outside the matrix; their values there are 0.
   template <bool Clip>
   KOKKOS_FORCEINLINE_FUNCTION void add_whole_blocks(const Operands& of_product,
                                                     sums_type* KOKKOS_RESTRICT const sums, std::int64_t k,
@@ -132,44 +133,52 @@ struct BellSpmv {
     const std::int64_t last_column = columns - 1;
     const ordinal_type* KOKKOS_RESTRICT const blocks = block_entries + (k * block_rows + begin);
     const scalar_type* KOKKOS_RESTRICT const value = values + (k * b * rows + begin * b);
-    for (int column = 0; of_product.has(column) && column < Operands::most_columns; ++column)
-      for (std::int64_t i = 0; i < end - begin; ++i) {
-        accumulator_type sums_of_block[b];
+    for (std::int64_t i = 0; i < end - begin; ++i) {
+      accumulator_type sums_of_block[b];
+      FILIGREE_UNROLL(8)
+      for (int r = 0; r < b; ++r)
+        sums_of_block[r] = sums[i * b + r][0];
+      const std::int64_t first_column = static_cast<std::int64_t>(blocks[i] > 0 ? blocks[i] : 0) * b;
+      for (int c = 0; c < b; ++c) {
+        std::int64_t row_of_x = first_column + c;
+        if (Clip && row_of_x > last_column) row_of_x = last_column;
+        const auto factor = widen<accumulator_type>(of_product.x(row_of_x, 0));
         FILIGREE_UNROLL(8)
         for (int r = 0; r < b; ++r)
-          sums_of_block[r] = sums[i * b + r][column];
-        const std::int64_t first_column = static_cast<std::int64_t>(blocks[i] > 0 ? blocks[i] : 0) * b;
-        for (int c = 0; c < b; ++c) {
-          std::int64_t row_of_x = first_column + c;
-          if (Clip && row_of_x > last_column) row_of_x = last_column;
-          const auto factor = widen<accumulator_type>(of_product.x(row_of_x, column));
-          FILIGREE_UNROLL(8)
-          for (int r = 0; r < b; ++r)
-            Operands::add_unless_zero_on_host(sums_of_block[r],
-                                              conjugate_if<Conjugate>(value[c * stride + i * b + r]), factor);
-        }
-        FILIGREE_UNROLL(8)
-        for (int r = 0; r < b; ++r)
-          sums[i * b + r][column] = sums_of_block[r];
+          Operands::add_unless_zero_on_host(sums_of_block[r],
+                                            conjugate_if<Conjugate>(value[c * stride + i * b + r]), factor);
       }
+      FILIGREE_UNROLL(8)
+      for (int r = 0; r < b; ++r)
+        sums[i * b + r][0] = sums_of_block[r];
+    }
   }
 
-  /// Adds all blocks of the block rows begin to end - 1, as far as they lie in the tile and in the matrix.
-  KOKKOS_INLINE_FUNCTION void add_parts_of_blocks(const Operands& of_product, sums_type* sums,
-                                                  std::int64_t first, std::int64_t count, std::int64_t begin,
-                                                  std::int64_t end) const {
+  /// Adds block k of the block rows begin to end - 1, as far as they lie in the tile and in the matrix.
+  KOKKOS_FORCEINLINE_FUNCTION void add_blocks(const Operands& of_product, sums_type* sums, std::int64_t first,
+                                              std::int64_t count, std::int64_t k, std::int64_t begin,
+                                              std::int64_t end) const {
     constexpr std::int64_t b = BlockSize;
+    const ordinal_type* const blocks = block_entries + k * block_rows;
+    const scalar_type* const value = values + k * b * rows;
     for (std::int64_t block_row = begin; block_row < end; ++block_row) {
-      const std::int64_t first_row = block_row * b > first ? block_row * b : first;
-      const std::int64_t end_row = block_row * b + b < first + count ? block_row * b + b : first + count;
-      for (std::int64_t k = 0; k < block_width; ++k) {
-        const std::int64_t block = static_cast<std::int64_t>(block_entries[k * block_rows + block_row]);
-        if (block < 0) break;
-        for (std::int64_t c = 0; c < b && block * b + c < columns; ++c)
-          for (std::int64_t row = first_row; row < end_row; ++row)
-            of_product.add_unless_zero(
-                sums[row - first], conjugate_if<Conjugate>(values[(k * b + c) * rows + row]), block * b + c);
-      }
+      if (blocks[block_row] < 0) continue;
+      const std::int64_t column = static_cast<std::int64_t>(blocks[block_row]) * b;
+      const std::int64_t row = block_row * b;
+      const auto add_block = [&](std::int64_t columns_of_block, std::int64_t from, std::int64_t to) {
+        for (std::int64_t c = 0; c < columns_of_block; ++c)
+          for (std::int64_t r = from; r < to; ++r)
+            of_product.add_unless_zero(sums[row - first + r],
+                                       conjugate_if<Conjugate>(value[c * rows + row + r]), column + c);
+      };
+      // Constant bounds for blocks inside the tile and the matrix let the compiler unroll the loops.
+      const std::int64_t columns_left = columns - column;
+      const std::int64_t rows_left = first + count - row;
+      if (row >= first && rows_left >= b && columns_left >= b)
+        add_block(b, 0, b);
+      else
+        add_block(columns_left < b ? columns_left : b, row < first ? first - row : 0,
+                  rows_left < b ? rows_left : b);
     }
   }
 
