@@ -87,8 +87,8 @@ struct HostTile {
     }
   }
 
-  /// Adds entries k to end - 1 of the rows i to i + run_time_rows - 1. Rows is their number, or 0 if the compiler does
-  /// not know it. It uses vector registers if it does.
+  /// Adds entries k to end - 1 of the rows i to i + run_time_rows - 1. Rows is the number of these rows if it is
+  /// known at compile time, so that the compiler can use vector registers; otherwise it is 0.
   template <int Rows, bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add_group(const Operands& operands,
                                              typename Operands::sums_type* KOKKOS_RESTRICT sums,
@@ -142,7 +142,7 @@ struct HostTile {
     const Scalar* KOKKOS_RESTRICT value = values + k * stride + i;
     const Entry* KOKKOS_RESTRICT entry = entries + k * stride + i;
     for (; k < end; ++k, value += stride, entry += stride) {
-      // A short slice is one stream of memory, which the hardware prefetches.
+      // Not for fewer rows: a slice of few rows is one stream of memory, which the hardware prefetches.
       if constexpr (Rows > 0) {
         prefetch_elements<1>(value, Rows, ahead);
         prefetch_elements<1>(entry, Rows, ahead);

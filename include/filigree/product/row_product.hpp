@@ -172,7 +172,7 @@ struct RowProduct {
                                     AddOnDevice<Layout::padded, Conjugate, Operands>{operands, mine.sums});
         },
         all);
-    Kokkos::single(Kokkos::PerThread(team), [&]() { store(all.sums, i); });
+    Kokkos::single(Kokkos::PerThread(team), [&]() { store(layout, operands, all.sums, i); });
   }
 
   /// Stored rows first to end - 1 on a host, where a row has one lane. If UnitStride, x has unit stride.
@@ -199,10 +199,8 @@ struct RowProduct {
               for (int c = 0; c < Operands::most_columns; ++c)
                 sums[j][c] = row.sums[c];
             });
-          for (std::int64_t j = 0; j < count; ++j) {
-            const std::int64_t row = local_layout.matrix_row(i + j);
-            if (row >= 0) of_product.store(sums[j], row);
-          }
+          for (std::int64_t j = 0; j < count; ++j)
+            store(local_layout, of_product, sums[j], i + j);
         });
         i += count;
       }
@@ -216,12 +214,14 @@ struct RowProduct {
           prefetch_ahead(entries.entries, entries.count);
           add_on_host<Layout::padded, Conjugate>(of_product, sums, entries);
         });
-        store(sums, i);
+        store(layout, of_product, sums, i);
       }
     }
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void store(const sums_type& sums, std::int64_t i) const {
+  /// Stores the sums of stored row i, if it holds a matrix row.
+  static KOKKOS_FORCEINLINE_FUNCTION void store(const Layout& layout, const Operands& operands,
+                                                const sums_type& sums, std::int64_t i) {
     const std::int64_t row = layout.matrix_row(i);
     if (row >= 0) operands.store(sums, row);
   }
