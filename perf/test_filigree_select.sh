@@ -24,6 +24,9 @@ grep -Eq "^of the best format's speed: mean [0-9.]+, tenth percentile [0-9.]+, w
   "$work/out" || fail "no summary: $(cat "$work/out")"
 "$tool" --entries=500 --scalar=float --warm "$work/small.mtx" > "$work/out"
 grep -q '^small ' "$work/out" || fail "no line for the matrix in float with warm caches: $(cat "$work/out")"
+"$tool" --entries=500 --time-best "$work/small.mtx" > "$work/out"
+grep -Eq "^of the best format's speed: .* of 1 matrices, 0 not measured" "$work/out" ||
+  fail "no summary with --time-best: $(cat "$work/out")"
 for bad in --scalar=half --entries=none --unknown "$work/nowhere.mtx" "$work/empty.mtx"; do
   if "$tool" "$bad" > "$work/out" 2> "$work/err"; then fail "$bad was accepted"; fi
   grep -q '^filigree_select: ' "$work/err" || fail "$bad was refused without a message"

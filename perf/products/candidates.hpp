@@ -49,6 +49,8 @@ struct Wanted {
   double max_storage_ratio = 0;
   /// Times conversions and refills.
   bool time_conversions = true;
+  /// "auto" is picked with OptimizeOptions::time_best.
+  bool time_best = false;
   /// Checks products, which takes longer than timing them. The product of "auto" is always checked.
   bool check = true;
 

@@ -93,16 +93,17 @@ double refill_seconds(const Matrix& A, const Crs& crs) {
 
 /// The candidate "auto": the format that optimize() picks.
 template <class Problem>
-Candidate make_auto(const std::shared_ptr<Problem>& problem, bool time_conversions) {
+Candidate make_auto(const std::shared_ptr<Problem>& problem, const Wanted& wanted) {
   Progress progress("picking a format");
   using execution_space = typename Problem::execution_space;
   Candidate candidate;
   candidate.name = candidate.format = "auto";
-  const auto options = optimize_options(execution_space());
+  auto options = optimize_options(execution_space());
+  options.time_best = wanted.time_best;
   const auto A = Filigree::optimize(problem->crs, options);
   candidate.picked = A.selection().picked;
   candidate.predicted_seconds = A.selection().pick().prediction.seconds;
-  if (time_conversions) {
+  if (wanted.time_conversions) {
     candidate.conversion_seconds =
         conversion_seconds<execution_space>([&]() { return Filigree::optimize(problem->crs, options); });
     candidate.refill_seconds = refill_seconds<execution_space>(A, problem->crs);
@@ -190,7 +191,7 @@ void for_each_candidate(const std::shared_ptr<SpmvProblem<Scalar, Vectors>>& pro
       for_each_stored_candidate<double, Filigree::bhalf_t>(problem, wanted, visit);
 #endif
   }
-  if (wanted.wants("auto", false)) visit(make_auto(problem, wanted.time_conversions));
+  if (wanted.wants("auto", false)) visit(make_auto(problem, wanted));
   using Problem = SpmvProblem<Scalar, Vectors>;
   for (const auto& peer : peers<Problem>()) {
     if (!wanted.wants(peer.name, true)) continue;

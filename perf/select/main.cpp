@@ -33,6 +33,7 @@ struct Options : SessionOptions {
   std::int64_t entries = 20000000;
   std::string scalar = "double";
   bool warm = false;
+  bool time_best = false;
   bool all = false;
 };
 
@@ -119,6 +120,7 @@ void measure(Session& session, const Options& options, const NamedMatrix<Crs>& m
 
   Wanted wanted;
   wanted.time_conversions = false;
+  wanted.time_best = options.time_best;
   // Only the product of the picked format is checked, because a check takes longer than a measurement.
   wanted.check = false;
   wanted.wants = [](const std::string&, bool) { return true; };
@@ -252,6 +254,7 @@ int main(int argc, char** argv) {
   app.add_flag(
       "--warm", options.warm,
       "keeps the matrix in the caches, as between products of a solver; --generated adds small grids");
+  app.add_flag("--time-best", options.time_best, "picks with OptimizeOptions::time_best");
   app.add_flag("--all", options.all,
                "prints predicted and measured milliseconds and the size of every format");
   const std::string columns =

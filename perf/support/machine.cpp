@@ -69,7 +69,7 @@ std::vector<std::pair<std::string, std::string>> versions() {
 #endif
   };
 #ifdef FILIGREE_PERF_NATIVE
-  result.back().second += ", -march=native";
+  result.back().second += ", " FILIGREE_PERF_NATIVE;
 #endif
 #ifdef FILIGREE_PERF_FLAGS
   result.back().second += ", " FILIGREE_PERF_FLAGS;
