@@ -17,8 +17,8 @@ struct ByteModel::Kernel {
   double wait = 137;  ///< per entry that the lane of the longest row multiplies: the latency of its loads, of
                       ///< which several are in flight
   double cache_bytes_per_second = 48e9;  ///< bytes of sectors that reach one multiprocessor
-  /// On a host the memory time is multiplied by this factor. It is more than 1 for formats whose products have
-  /// more instructions per byte than that of CRS (see docs/performance.md, "Host factors of the byte model").
+  /// On a host the memory time is multiplied by this factor. It is more than 1 for formats whose products take
+  /// longer per byte than that of CRS (see docs/performance.md, "Host factors of the byte model").
   double host = 1;
   /// If the last cache of a GPU holds the matrix and the vectors, all times but that of the memory are
   /// multiplied by this factor, because lanes then wait less for their loads.
@@ -39,16 +39,16 @@ struct ByteModel::Kernels {
   static constexpr Kernel ell = {42, 9, 137, 48e9, 1.15, 0.7};
   static constexpr Kernel ell_lanes = {66, 8.1, 163, 48e9, 1.5};
   /// Reads no row lengths.
-  static constexpr Kernel ellpack = {48, 3, 137, 54e9, 1.1, 0.8};
-  static constexpr Kernel sell = {57, 6.5, 137, 48e9, 1.1, 0.8};
+  static constexpr Kernel ellpack = {48, 3, 137, 54e9, 0.95, 0.8};
+  static constexpr Kernel sell = {57, 6.5, 137, 48e9, 0.95, 0.8};
   /// Reads the permutation and stores each sum in its matrix row.
-  static constexpr Kernel sell_sorted = {63, 6.5, 137, 48e9, 1.2, 0.8};
+  static constexpr Kernel sell_sorted = {63, 6.5, 137, 48e9, 0.9, 0.8};
   static constexpr Kernel sell_lanes = {80, 8.1, 163, 48e9, 1.5};
   static constexpr Kernel jds = {30, 4, 250, 48e9, 1.2, 0.85};
   /// SELL with one row length per slice (JDS-ELL), whose kernel also reads the offsets of the slices.
   static constexpr Kernel jds_ell = {71, 5.3, 230, 48e9, 1.5, 0.8};
   /// The loads of all diagonals are independent, so that a step takes few instructions.
-  static constexpr Kernel diagonals = {32, 0.6, 100, 48e9, 1, 0.55};
+  static constexpr Kernel diagonals = {32, 0.6, 100, 48e9, 0.9, 0.55};
   static constexpr Kernel blocks = {35, 6.2, 302, 29e9, 1.25, 0.5};
   /// Blocks of less than four rows, which fill the vector registers of a host badly.
   static constexpr Kernel small_blocks = {35, 6.2, 302, 29e9, 2, 0.5};
@@ -61,6 +61,9 @@ namespace {
 
 /// Seconds of the launch and the end of a kernel.
 constexpr double launch_seconds = 2.5e-6;
+/// On a host, SELL with short columns takes longer per byte than with other columns by this factor (see
+/// docs/performance.md, "Host factors of the byte model").
+constexpr double host_factor_of_short_columns = 1.17;
 /// If the matrix and the vectors take at most this part of the last cache, the product before has left them there
 /// (see docs/performance.md, "Matrices that fit the cache").
 constexpr double part_of_cache = 0.8;
@@ -349,8 +352,10 @@ Prediction ByteModel::predict(const SellOptions& options) const {
   Work work = row_work(bytes, elements / warp_size, log2_lanes);
   work.cache_bytes += rows.moved_bytes;
   const double reads = (options.short_columns ? 3 : 2) + (sorted ? 1 : 0);
-  const Kernel& one_lane = sorted ? Kernels::sell_sorted : Kernels::sell;
-  return predict_kernel(log2_lanes == 0 ? one_lane : Kernels::sell_lanes, work, bytes, reads);
+  Kernel kernel = sorted ? Kernels::sell_sorted : Kernels::sell;
+  if (log2_lanes > 0) kernel = Kernels::sell_lanes;
+  if (options.short_columns) kernel.host *= host_factor_of_short_columns;
+  return predict_kernel(kernel, work, bytes, reads);
 }
 
 /// JDS and JDS-ELL: all rows are sorted by length, so that rows from all over the matrix become neighbours.

@@ -254,7 +254,8 @@ int main(int argc, char** argv) {
   app.add_flag(
       "--warm", options.warm,
       "keeps the matrix in the caches, as between products of a solver; --generated adds small grids");
-  app.add_flag("--time-best", options.time_best, "picks with OptimizeOptions::time_best");
+  app.add_flag("--time-best", options.time_best,
+               "picks with OptimizeOptions::time_best, which leaves matrices in the caches");
   app.add_flag("--all", options.all,
                "prints predicted and measured milliseconds and the size of every format");
   const std::string columns =
