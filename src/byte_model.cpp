@@ -17,8 +17,8 @@ struct ByteModel::Kernel {
   double wait = 137;  ///< per entry that the lane of the longest row multiplies: the latency of its loads, of
                       ///< which several are in flight
   double cache_bytes_per_second = 48e9;  ///< bytes of sectors that reach one multiprocessor
-  /// On a host the memory time is multiplied by this factor. It is more than 1 for formats whose products take
-  /// longer per byte than that of CRS (see docs/performance.md, "Host factors of the byte model").
+  /// On a host the memory time is multiplied by this factor. 1 stands for the time per byte of CRS. Chosen for
+  /// good picks on two processors (see docs/performance.md, "Host factors of the byte model").
   double host = 1;
   /// If the last cache of a GPU holds the matrix and the vectors, all times but that of the memory are
   /// multiplied by this factor, because lanes then wait less for their loads.
@@ -61,7 +61,7 @@ namespace {
 
 /// Seconds of the launch and the end of a kernel.
 constexpr double launch_seconds = 2.5e-6;
-/// On a host, SELL with short columns takes longer per byte than with other columns by this factor (see
+/// On a host, SELL with short columns takes longer per byte than with columns of full width by this factor (see
 /// docs/performance.md, "Host factors of the byte model").
 constexpr double host_factor_of_short_columns = 1.17;
 /// If the matrix and the vectors take at most this part of the last cache, the product before has left them there
