@@ -17,8 +17,8 @@ struct ByteModel::Kernel {
   double wait = 137;  ///< per entry that the lane of the longest row multiplies: the latency of its loads, of
                       ///< which several are in flight
   double cache_bytes_per_second = 48e9;  ///< bytes of sectors that reach one multiprocessor
-  /// On a host the memory time is multiplied by this factor. 1 stands for the time per byte of CRS. Chosen for
-  /// good picks on two processors (see docs/performance.md, "Host factors of the byte model").
+  /// On a host the memory time is multiplied by this factor. 1 stands for the time per byte of CRS (see
+  /// docs/performance.md, "Host factors of the byte model").
   double host = 1;
   /// If the last cache of a GPU holds the matrix and the vectors, all times but that of the memory are
   /// multiplied by this factor, because lanes then wait less for their loads.
