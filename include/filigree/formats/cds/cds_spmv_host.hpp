@@ -23,6 +23,9 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   static constexpr int most_together = BlockSize == 0 || BlockSize == 8 || Operands::most_columns > 1
                                            ? 1
                                            : (8 + BlockSize / 2) / (BlockSize > 0 ? BlockSize : 1);
+  /// With b = 1 and more diagonals than that, passes of at most four are faster than passes of eight (same section of
+  /// the page).
+  static constexpr int most_of_several_passes = BlockSize == 1 && most_together > 4 ? 4 : most_together;
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
     launch::template for_each_tile<sums_type>(
@@ -57,7 +60,8 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     while (d < end && offset(end - 1) > (this->columns - 1) / b - first / b)
       --end;
     // The numbers of diagonals of two passes differ by at most one.
-    std::int64_t passes = (end - d + Most - 1) / Most;
+    const std::int64_t most = end - d <= Most ? Most : smaller(Most, most_of_several_passes);
+    std::int64_t passes = (end - d + most - 1) / most;
     for (; d < end; --passes) {
       const std::int64_t together = (end - d + passes - 1) / passes;
       add_together<UnitStride, Most>(sums, first, count, d, together);
