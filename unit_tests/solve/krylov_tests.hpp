@@ -227,6 +227,10 @@ void expect_solutions_in_formats() {
     EXPECT_TRUE(is_solved(system, solve<Method>(A, system.b, options, jacobi), 1e-10));
     const Filigree::BlockJacobiPreconditioner<Matrix> blocks(ExecutionSpace(), A, 8);
     EXPECT_TRUE(is_solved(system, solve<Method>(A, system.b, options, blocks), 1e-10));
+    const Filigree::JacobiPreconditioner<Matrix, float> jacobi_in_float(ExecutionSpace(), A);
+    EXPECT_TRUE(is_solved(system, solve<Method>(A, system.b, options, jacobi_in_float), 1e-10));
+    const Filigree::BlockJacobiPreconditioner<Matrix, float> blocks_in_float(ExecutionSpace(), A, 8);
+    EXPECT_TRUE(is_solved(system, solve<Method>(A, system.b, options, blocks_in_float), 1e-10));
   };
   expect_solution(Filigree::convert<Filigree::CdsMatrix>(crs));
   expect_solution(Filigree::convert<Filigree::SellMatrix>(crs));

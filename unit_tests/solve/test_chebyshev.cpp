@@ -139,6 +139,27 @@ TEST(Chebyshev, ReadsAnInverseWithAStride) {
   expect_steps(host, 1, crs, inverse);
 }
 
+TEST(Chebyshev, ReadsAnInverseInFloat) {
+  const auto system = with_random_b("diffusion", convection_diffusion<double>(20, 15, 0));
+  const auto crs = device_crs(system.matrix);
+  const auto iterations = [&](const auto& inverse) {
+    using Chebyshev =
+        Filigree::ChebyshevPreconditioner<ExecutionSpace, Crs<double>, std::decay_t<decltype(inverse)>>;
+    const Filigree::ConjugateGradients<ExecutionSpace, Crs<double>, Chebyshev> solver(
+        ExecutionSpace(), crs, Chebyshev(ExecutionSpace(), crs, inverse));
+    const auto x = device_list<Vector>(std::vector<double>(system.b.size()));
+    const auto result = solver.solve(device_list<Vector>(system.b), x);
+    EXPECT_TRUE(result.has_converged()) << Filigree::name_of(result.end);
+    return result.iterations;
+  };
+  EXPECT_LE(std::abs(iterations(Filigree::inverse_diagonal<float>(crs)) -
+                     iterations(Filigree::inverse_diagonal(crs))),
+            1);
+  EXPECT_LE(std::abs(iterations(Filigree::inverse_diagonal_blocks<float>(crs, 3)) -
+                     iterations(Filigree::inverse_diagonal_blocks(crs, 3))),
+            1);
+}
+
 TEST(Chebyshev, RefusesVectorsThatOverlapOrDoNotFit) {
   const auto crs = device_crs(convection_diffusion<double>(8, 6, 0));
   const auto inverse = Filigree::inverse_diagonal(ExecutionSpace(), crs);

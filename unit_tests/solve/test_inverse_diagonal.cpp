@@ -41,8 +41,11 @@ testing::AssertionResult inverts(const Inverse& inverse, const HostMatrix<Scalar
           block.rows[static_cast<std::size_t>(i)].push_back({entry.column - first, entry.value});
     const Dense A(block);
     const long double condition = dense_norm(A) * inverse_norm(A);
-    const long double bound = 10 * static_cast<long double>(size * size) * condition *
-                              std::numeric_limits<Filigree::Impl::real_t<Scalar>>::epsilon();
+    using Stored = Filigree::Impl::real_t<typename Inverse::value_type>;
+    const long double bound =
+        10 * static_cast<long double>(size * size) * condition *
+        std::max<long double>(std::numeric_limits<Filigree::Impl::real_t<Scalar>>::epsilon(),
+                              std::numeric_limits<Stored>::epsilon());
     for (std::int64_t c = 0; c < b; ++c) {
       std::vector<Wide> column(static_cast<std::size_t>(size));
       for (std::int64_t i = 0; i < size; ++i) {
@@ -147,6 +150,68 @@ TEST(InverseDiagonal, RefusesInversesThatAreNotFinite) {
   }
 }
 
+TEST(InverseDiagonal, IsRoundedToTheTypeInWhichItIsStored) {
+  for (const int b : {1, 2, 3, 4, 8, 9, 16, 17, 32}) {
+    SCOPED_TRACE(b);
+    // Long enough for the padding that a CDS matrix of float has.
+    const std::int64_t rows = 1201;
+    const auto host = blocks_and_more<double>(rows, b, false);
+    const auto crs = device_crs(host);
+    const auto in_double = Filigree::inverse_diagonal_blocks(ExecutionSpace(), crs, b);
+    const auto in_float = Filigree::inverse_diagonal_blocks<float>(ExecutionSpace(), crs, b);
+    static_assert(std::is_same_v<decltype(in_float.values)::value_type, float>);
+    const auto exact = host_list(in_double.values);
+    const auto rounded = host_list(in_float.values);
+    ASSERT_GE(in_float.column_stride(), rows);
+    for (std::int64_t c = 0; c < b; ++c)
+      for (std::int64_t row = 0; row < rows; ++row)
+        ASSERT_EQ(rounded[static_cast<std::size_t>(c * in_float.column_stride() + row)],
+                  static_cast<float>(exact[static_cast<std::size_t>(c * in_double.column_stride() + row)]))
+            << "row " << row << ", column " << c;
+    EXPECT_TRUE(inverts(in_float, host, b));
+  }
+  const auto crs = device_crs(blocks_and_more<double>(50, 4, false));
+  const auto exact = host_list(Filigree::inverse_diagonal(ExecutionSpace(), crs));
+  const auto rounded = host_list(Filigree::inverse_diagonal<float>(ExecutionSpace(), crs));
+  ASSERT_EQ(rounded.size(), exact.size());
+  for (std::size_t i = 0; i < exact.size(); ++i)
+    EXPECT_EQ(rounded[i], static_cast<float>(exact[i])) << i;
+}
+
+TEST(InverseDiagonal, OfFloatCanBeStoredInDouble) {
+  const auto crs = device_crs(blocks_and_more<float>(50, 4, false));
+  const auto inverse = host_list(Filigree::inverse_diagonal<double>(ExecutionSpace(), crs));
+  const auto diagonal = host_list(Filigree::diagonal(crs));
+  ASSERT_EQ(inverse.size(), diagonal.size());
+  for (std::size_t i = 0; i < inverse.size(); ++i)
+    EXPECT_EQ(inverse[i], 1 / static_cast<double>(diagonal[i])) << i;
+}
+
+TEST(InverseDiagonal, RefusesInversesThatFloatCannotHold) {
+  // The inverse of row 5 is infinite in float for the first of these, and 0 for the second.
+  for (const double value : {1e-40, 1e50}) {
+    SCOPED_TRACE(value);
+    for (const int b : {1, 2, 12}) {
+      SCOPED_TRACE(b);
+      HostMatrix<double> host(24, 24);
+      for (std::int64_t row = 0; row < 24; ++row)
+        host.rows[static_cast<std::size_t>(row)].push_back({row, row / b == 5 / b ? value : 2.0});
+      const auto crs = device_crs(host);
+      EXPECT_NO_THROW(Filigree::inverse_diagonal_blocks(ExecutionSpace(), crs, b));
+      EXPECT_NO_THROW(Filigree::inverse_diagonal(ExecutionSpace(), crs));
+      const std::string first = std::to_string(5 / b * b);
+      EXPECT_TRUE(holds(
+          message<std::runtime_error>([&]() { Filigree::inverse_diagonal<float>(ExecutionSpace(), crs); }),
+          {"element of row " + first + " or its inverse, as it is stored, is 0 or not finite",
+           std::to_string(b) + " of 24 rows"}));
+      if (value > 1) continue;
+      EXPECT_TRUE(holds(message<std::runtime_error>(
+                            [&]() { Filigree::inverse_diagonal_blocks<float>(ExecutionSpace(), crs, b); }),
+                        {b == 1 ? "element of row 5 " : "rows " + first + " to ", "as it is stored"}));
+    }
+  }
+}
+
 TEST(InverseDiagonal, OfAnEmptyMatrixIsEmpty) {
   const auto crs = device_crs(HostMatrix<double>(0, 0));
   EXPECT_EQ(Filigree::inverse_diagonal(ExecutionSpace(), crs).extent(0), 0u);
@@ -179,6 +244,51 @@ TEST(Preconditioner, AppliesTheInverse) {
   }
   Filigree::NoPreconditioner().apply(ExecutionSpace(), r_view, z);
   EXPECT_EQ(host_list(z), r);
+}
+
+TEST(Preconditioner, AppliesAnInverseInFloat) {
+  const auto host = blocks_and_more<double>(43, 4, false);
+  const auto crs = device_crs(host);
+  using Matrix = std::decay_t<decltype(crs)>;
+  using Vector = Kokkos::View<double*, Device>;
+  const auto r = Random(3).vectors<double>(43, 1).data;
+  const auto r_view = device_list<Vector>(r);
+  const Vector z("z", 43);
+  Filigree::JacobiPreconditioner<Matrix, float> jacobi(ExecutionSpace(), crs);
+  jacobi.apply(ExecutionSpace(), r_view, z);
+  const auto inverse = host_list(jacobi.inverse());
+  const auto of_jacobi = host_list(z);
+  for (std::size_t i = 0; i < 43; ++i)
+    EXPECT_EQ(of_jacobi[i], static_cast<double>(inverse[i]) * r[i]) << i;
+  Filigree::BlockJacobiPreconditioner<Matrix, float> blocks(ExecutionSpace(), crs, 4);
+  blocks.apply(ExecutionSpace(), r_view, z);
+  const auto of_blocks = host_list(z);
+  const auto values = host_list(blocks.inverse().values);
+  for (std::size_t row = 0; row < 43; ++row) {
+    double sum = 0;
+    for (std::size_t c = 0; c < 4 && row / 4 * 4 + c < 43; ++c)
+      sum +=
+          static_cast<double>(values[c * static_cast<std::size_t>(blocks.inverse().column_stride()) + row]) *
+          r[row / 4 * 4 + c];
+    EXPECT_NEAR(of_blocks[row], sum, 1e-13 * (1 + std::abs(sum))) << row;
+  }
+  // Twice the matrix has half of the inverse, also in float.
+  const auto before = host_list(z);
+  const auto twice = device_crs(host);
+  auto twice_values = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), twice.values);
+  for (std::size_t i = 0; i < twice_values.extent(0); ++i)
+    twice_values(i) *= 2;
+  Kokkos::deep_copy(twice.values, twice_values);
+  jacobi.refill(ExecutionSpace(), twice);
+  blocks.refill(ExecutionSpace(), twice);
+  blocks.apply(ExecutionSpace(), r_view, z);
+  const auto halved = host_list(z);
+  for (std::size_t i = 0; i < 43; ++i)
+    EXPECT_EQ(2 * halved[i], before[i]) << i;
+  jacobi.apply(ExecutionSpace(), r_view, z);
+  const auto halved_by_jacobi = host_list(z);
+  for (std::size_t i = 0; i < 43; ++i)
+    EXPECT_EQ(2 * halved_by_jacobi[i], of_jacobi[i]) << i;
 }
 
 }  // namespace

@@ -165,6 +165,32 @@ TEST(RelaxationStep, DividesByTheDiagonalOrByBlocks) {
   expect(Filigree::convert<Filigree::JdsMatrix>(crs));
 }
 
+TEST(RelaxationStep, ReadsAnInverseInFloat) {
+  using Vector = Kokkos::View<double*, Device>;
+  const auto host = with_large_diagonal<double>(62, 4);
+  const auto crs = device_crs(host);
+  const ExecutionSpace exec;
+  const auto x = device_list<Vector>(Random(3).vectors<double>(62, 1).data);
+  const auto b = device_list<Vector>(Random(4).vectors<double>(62, 1).data);
+  const auto expect_equal = [&](const auto& in_float, const auto& same_in_double) {
+    const auto found = device_list<Vector>(Random(5).vectors<double>(62, 1).data);
+    const auto expected = device_list<Vector>(Random(5).vectors<double>(62, 1).data);
+    const Filigree::StepFactors<double> factors = {0.5, -0.25, 1.25};
+    Filigree::relaxation_step(exec, crs, x, b, in_float, factors, found);
+    Filigree::relaxation_step(exec, crs, x, b, same_in_double, factors, expected);
+    EXPECT_EQ(host_list(found), host_list(expected));
+  };
+  const auto diagonal = Filigree::inverse_diagonal<float>(crs);
+  const Vector same_diagonal("same", 62);
+  Kokkos::deep_copy(same_diagonal, diagonal);
+  expect_equal(diagonal, same_diagonal);
+  const auto blocks = Filigree::inverse_diagonal_blocks<float>(crs, 4);
+  auto same_blocks = Filigree::inverse_diagonal_blocks(crs, 4);
+  ASSERT_EQ(same_blocks.values.extent(0), blocks.values.extent(0));
+  Kokkos::deep_copy(same_blocks.values, blocks.values);
+  expect_equal(blocks, same_blocks);
+}
+
 template <class Scalar>
 void expect_dots(Mode mode) {
   const auto host = with_large_diagonal<Scalar>(500, 4);

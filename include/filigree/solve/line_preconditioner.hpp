@@ -163,10 +163,10 @@ class LinePreconditioner {
           Impl::EliminatePlace<scalar_type, ordinal_type, Sum>{
               m_lines, blocks, place,
               place > 0 ? m_upper.data() + first - m_lines.values_per_place() : nullptr, inverse});
-      Impl::invert_blocks(
-          exec, invert_name,
-          Impl::BlocksToInvert<Sum, memory_space>{inverse, m_lines.stride(), m_lines.count, m_lines.stride(),
-                                                  static_cast<int>(b), singular});
+      Impl::invert_blocks(exec, invert_name,
+                          Impl::BlocksToInvert<Sum, Sum, memory_space>{
+                              inverse, m_lines.stride(), inverse, m_lines.stride(), m_lines.count,
+                              m_lines.stride(), static_cast<int>(b), singular});
       const std::int64_t line = singular.first(exec);
       if (line >= 0) {
         const std::int64_t cell = m_lines.cell(line, place);
