@@ -46,6 +46,7 @@ void fused_products(Report& report, const std::string& name, const Matrix& A, in
       report.at_most(what + ", " + A.name() + ", " + name + ": time / product", 1.1, seconds / product);
   };
   const auto inverse = Filigree::inverse_diagonal(exec, A);
+  const auto inverse_in_float = Filigree::inverse_diagonal<float>(exec, A);
   const Filigree::StepFactors<double> jacobi = {0.5, 0, 1};
   const Filigree::StepFactors<double> chebyshev = {0.5, -0.5, 1.5};
   measure(
@@ -53,7 +54,10 @@ void fused_products(Report& report, const std::string& name, const Matrix& A, in
   measure(
       "Jacobi step", 2, [&]() { Filigree::relaxation_step(exec, A, x, b, inverse, jacobi, w); }, false);
   measure(
-      "Chebyshev step", 3, [&]() { Filigree::relaxation_step(exec, A, x, b, inverse, chebyshev, w); }, true);
+      "Chebyshev step", 3, [&]() { Filigree::relaxation_step(exec, A, x, b, inverse, chebyshev, w); }, false);
+  measure(
+      "Chebyshev step, D^-1 in float", 2.5,
+      [&]() { Filigree::relaxation_step(exec, A, x, b, inverse_in_float, chebyshev, w); }, true);
   measure(
       "product and two dot products", 0, [&]() { Filigree::product_and_dots(exec, "N", A, x, r, dots); },
       false);
@@ -62,37 +66,47 @@ void fused_products(Report& report, const std::string& name, const Matrix& A, in
     measure(
         "Chebyshev step with blocks", 5 + block_size,
         [&]() { Filigree::relaxation_step(exec, A, x, b, blocks, chebyshev, w); }, false);
+    const auto blocks_in_float = Filigree::inverse_diagonal_blocks<float>(exec, A, block_size);
+    measure(
+        "the same, blocks in float", 5 + 0.5 * block_size,
+        [&]() { Filigree::relaxation_step(exec, A, x, b, blocks_in_float, chebyshev, w); }, false);
   }
 }
 
-/// The set-up and the application of block Jacobi.
-void block_jacobi(Report& report, const GridCase& grid, double bandwidth) {
+/// The set-up and the application of block Jacobi, with the inverse blocks in Stored.
+template <class Stored, class Matrix>
+void block_jacobi_in(Report& report, const std::string& name, const Matrix& A, double bandwidth) {
   const Execution exec;
   const CacheFlush<Execution> flush(exec);
-  Filigree::CdsOptions options;
-  options.block_size = grid.dof;
-  const auto A = Filigree::convert<Filigree::CdsMatrix>(exec, grid_matrix<Crs>(grid), options);
   const auto rows = static_cast<std::size_t>(A.numRows());
   const Vector x("x", rows), y("y", rows);
   const double product =
       median_cold_seconds(exec, flush, [&]() { Filigree::spmv(exec, "N", 1.0, A, x, 0.0, y); });
-  using Blocks = Filigree::BlockJacobiPreconditioner<std::decay_t<decltype(A)>>;
+  using Blocks = Filigree::BlockJacobiPreconditioner<Matrix, Stored>;
   std::unique_ptr<Blocks> blocks;
   const double setup = median_seconds_after(
-      exec, [&]() { blocks.reset(); }, [&]() { blocks = std::make_unique<Blocks>(exec, A, grid.dof); }, 0.1);
+      exec, [&]() { blocks.reset(); }, [&]() { blocks = std::make_unique<Blocks>(exec, A, A.block_size()); },
+      0.1);
   const double application = median_cold_seconds(exec, flush, [&]() { blocks->apply(exec, x, y); });
   const double refill = median_seconds(
       exec, [&]() { blocks->refill(exec, A); }, 0.1);
   const double bytes =
       static_cast<double>(blocks->inverse().storage_bytes()) + 2 * 8.0 * static_cast<double>(rows);
   report.out() << '\n'
-               << grid.name() << ", block Jacobi: set-up " << std::fixed << std::setprecision(4)
-               << 1e3 * setup << " ms, refill " << 1e3 * refill << " ms, product " << 1e3 * product
-               << " ms, application " << 1e3 * application << " ms, reading its blocks and vectors "
-               << 1e3 * bytes / bandwidth << " ms" << std::endl;
-  report.at_most("block Jacobi, " + grid.name() + ": set-up / product", 3.0, setup / product);
-  report.at_most("block Jacobi, " + grid.name() + ": application / reading its blocks and vectors", 1.05,
+               << name << ": set-up " << std::fixed << std::setprecision(4) << 1e3 * setup << " ms, refill "
+               << 1e3 * refill << " ms, product " << 1e3 * product << " ms, application " << 1e3 * application
+               << " ms, reading its blocks and vectors " << 1e3 * bytes / bandwidth << " ms" << std::endl;
+  report.at_most(name + ": set-up / product", 3.0, setup / product);
+  report.at_most(name + ": application / reading its blocks and vectors", 1.05,
                  application / (bytes / bandwidth));
+}
+
+void block_jacobi(Report& report, const GridCase& grid, double bandwidth) {
+  Filigree::CdsOptions options;
+  options.block_size = grid.dof;
+  const auto A = Filigree::convert<Filigree::CdsMatrix>(grid_matrix<Crs>(grid), options);
+  block_jacobi_in<double>(report, "block Jacobi, " + grid.name(), A, bandwidth);
+  block_jacobi_in<float>(report, "block Jacobi in float, " + grid.name(), A, bandwidth);
 }
 
 /// Seconds of one iteration of a solver: the difference of two runs with different numbers of iterations, so that
@@ -118,20 +132,24 @@ void conjugate_gradients(Report& report, const GridCase& grid, double required_s
   cds_options.block_size = grid.dof;
   const auto A = Filigree::convert<Filigree::CdsMatrix>(exec, problem->crs, cds_options);
   using Matrix = std::decay_t<decltype(A)>;
-  using Jacobi = Filigree::JacobiPreconditioner<Matrix>;
   const auto rows = static_cast<std::size_t>(A.numRows());
   const Vector x("solution", rows), b("b", rows);
   Kokkos::deep_copy(b, problem->x);
   Timer<Execution> timer(exec);
-  const double fused = iteration_seconds([&](int iterations) {
-    Filigree::SolverOptions options;
-    options.relative_tolerance = 0;
-    options.most_iterations = iterations;
-    options.iterations_per_check = 20;
-    Filigree::ConjugateGradients<Execution, Matrix, Jacobi> solver(exec, A, Jacobi(exec, A), options);
-    Kokkos::deep_copy(x, 0.0);
-    return timer.seconds([&]() { solver.solve(b, x); });
-  });
+  const auto iteration_with = [&](auto stored) {
+    using Jacobi = Filigree::JacobiPreconditioner<Matrix, decltype(stored)>;
+    return iteration_seconds([&](int iterations) {
+      Filigree::SolverOptions options;
+      options.relative_tolerance = 0;
+      options.most_iterations = iterations;
+      options.iterations_per_check = 20;
+      Filigree::ConjugateGradients<Execution, Matrix, Jacobi> solver(exec, A, Jacobi(exec, A), options);
+      Kokkos::deep_copy(x, 0.0);
+      return timer.seconds([&]() { solver.solve(b, x); });
+    });
+  };
+  const double fused = iteration_with(double());
+  const double in_float = iteration_with(float());
   ConjugateGradients<double> reference(problem);
   const double separate = iteration_seconds([&](int iterations) {
     return reference
@@ -142,7 +160,8 @@ void conjugate_gradients(Report& report, const GridCase& grid, double required_s
   report.out() << '\n'
                << grid.name() << ", CG iteration: " << std::fixed << std::setprecision(4) << 1e3 * fused
                << " ms, " << std::setprecision(0) << 1e-6 * bytes << " MB, with separate kernels "
-               << std::setprecision(4) << 1e3 * separate << " ms" << std::endl;
+               << std::setprecision(4) << 1e3 * separate << " ms, with D^-1 in float " << 1e3 * in_float
+               << " ms" << std::endl;
   report.at_least("CG iteration, " + grid.name() + ": fraction of read bandwidth", 0.9,
                   bytes / fused / bandwidth);
   report.at_least("CG iteration, " + grid.name() + ": speed / separate kernels", required_speed,
