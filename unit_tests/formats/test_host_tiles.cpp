@@ -63,6 +63,30 @@ TEST(HostTiles, CutBlocksAndDiagonalsAnywhere) {
   }
 }
 
+/// In most rows of these matrices a diagonal begins or ends.
+TEST(HostTiles, HaveManyDiagonals) {
+  struct Case {
+    int block_size;
+    std::int64_t rows;
+    std::int64_t columns;
+    std::int64_t first_offset;
+    std::int64_t last_offset;
+  };
+  for (const auto& [b, rows, columns, first, last] :
+       {Case{1, 400, 400, -399, 399}, Case{1, 5000, 5000, -20, 20}, Case{1, 17000, 60, -16999, -16900},
+        Case{1, 60, 3000, 0, 2999}, Case{2, 601, 601, -300, 300}, Case{3, 601, 701, -12, 200},
+        Case{4, 2000, 2003, -3, 3}, Case{8, 999, 1001, -5, 40}}) {
+    SCOPED_TRACE("b = " + std::to_string(b) + ", " + std::to_string(rows) + " x " + std::to_string(columns));
+    std::vector<std::int64_t> offsets;
+    for (std::int64_t offset = first; offset <= last; ++offset)
+      offsets.push_back(offset);
+    Filigree::CdsOptions options;
+    options.block_size = b;
+    options.max_storage_ratio = 1e6;
+    expect_correct<Filigree::CdsMatrix>(blocks_on_diagonals(rows, columns, b, offsets), options);
+  }
+}
+
 /// Most rows of a slice have few entries, and a few rows have many.
 TEST(HostTiles, HaveFewLongRows) {
   HostMatrix<double> host(20000, 700);

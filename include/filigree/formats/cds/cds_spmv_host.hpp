@@ -5,11 +5,13 @@
 
 namespace Filigree::Impl {
 
-/// Modes N and C on a host: one thread per team, which multiplies its rows tile by tile, so that the sums of a
-/// tile stay in the caches of the core. The values in one column of the blocks of a diagonal are a stream of
-/// memory. A core needs about eight streams at a time to read at full speed (see docs/performance.md, "CDS:
-/// streams on a host"), so that several diagonals with small blocks are added together. A row's products are
-/// added by ascending column, as on a GPU.
+/// Modes N and C on a host: one thread per team, which multiplies its rows tile by tile. A row's products are added by
+/// ascending column, as on a GPU.
+///
+/// The values in one column of the blocks of a diagonal are a stream of memory. A core needs about eight streams at a
+/// time to read at full speed (see docs/performance.md, "CDS: streams on a host"). With one column of x, several
+/// diagonals are therefore added together in one pass over the rows of a tile, and a tile of few diagonals takes one
+/// pass, whose sums go to y at once. Between two passes the sums of a tile stay in the caches of the core.
 template <class ExecutionSpace, class Cds, class Operands, int BlockSize, bool Conjugate>
 struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   using base = CdsProduct<ExecutionSpace, Cds, Operands, BlockSize>;
@@ -18,14 +20,13 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   using typename base::sums_type;
   using typename base::value_pointer;
 
-  /// The most diagonals that are added together: about eight streams. For several columns of x it is 1, because
-  /// their tiles are small, and more loops would take longer to compile.
-  static constexpr int most_together = BlockSize == 0 || BlockSize == 8 || Operands::most_columns > 1
-                                           ? 1
-                                           : (8 + BlockSize / 2) / (BlockSize > 0 ? BlockSize : 1);
-  /// With b = 1 and more diagonals than that, passes of at most four are faster than passes of eight (same section of
-  /// the page).
-  static constexpr int most_of_several_passes = BlockSize == 1 && most_together > 4 ? 4 : most_together;
+  /// The most diagonals of one pass: about eight streams.
+  static constexpr int most_of_one_pass =
+      BlockSize == 0 || BlockSize == 8 ? 1 : (8 + BlockSize / 2) / BlockSize;
+  /// The most diagonals of a pass if there are several. With b = 1, four are faster than eight.
+  static constexpr int most_of_several_passes = BlockSize == 1 ? 4 : most_of_one_pass;
+  /// So many block rows, about 256 rows, have their sums in the first cache. A segment (see below) has at least as many.
+  static constexpr int blocks_of_group = BlockSize == 0 ? 1 : 256 / BlockSize;
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
     launch::template for_each_tile<sums_type>(
@@ -35,94 +36,179 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
 
   /// The product of the rows first to first + count - 1.
   KOKKOS_INLINE_FUNCTION void tile_product(const std::int64_t first, const std::int64_t count) const {
-    HostSums<launch, sums_type> memory(count);
-    sums_type* const sums = memory.sums();
-    if (this->operands.x.row_stride() == 1)
-      add_diagonals<true, most_together>(sums, first, count);
-    else  // rare, so that it is not worth the compile time of more loops
-      add_diagonals<false, 1>(sums, first, count);
-    // After a store to y the compiler loads members of *this again, but not those of a local copy.
-    const Operands of_product = this->operands;
-    for (std::int64_t row = 0; row < count; ++row)
-      of_product.store(sums[row], first + row);
+    // Other cases are rare, so that they are not worth the compile time of more loops, or have small tiles.
+    constexpr bool adds_together = BlockSize > 0 && Operands::most_columns == 1;
+    if constexpr (!adds_together)
+      add_one_by_one(first, count);
+    else if (this->operands.x.row_stride() != 1)
+      add_one_by_one(first, count);
+    else
+      multiply_segments(first, count);
   }
 
-  /// Adds all diagonals to the sums of a tile, at most Most of them together.
-  template <bool UnitStride, int Most>
-  KOKKOS_FORCEINLINE_FUNCTION void add_diagonals(sums_type* const sums, const std::int64_t first,
-                                                 const std::int64_t count) const {
-    const std::int64_t b = this->block_size();
-    // The diagonals d to end - 1 have a block in the tile. The offsets ascend.
-    std::int64_t d = 0;
-    std::int64_t end = this->diagonals;
-    while (d < end && offset(d) < -((first + count - 1) / b))
-      ++d;
-    while (d < end && offset(end - 1) > (this->columns - 1) / b - first / b)
-      --end;
-    // The numbers of diagonals of two passes differ by at most one.
-    const std::int64_t most = end - d <= Most ? Most : smaller(Most, most_of_several_passes);
-    std::int64_t passes = (end - d + most - 1) / most;
-    for (; d < end; --passes) {
-      const std::int64_t together = (end - d + passes - 1) / passes;
-      add_together<UnitStride, Most>(sums, first, count, d, together);
+  // ---- one column of x: several diagonals together ------------------------------------------------------------
+
+  /// Cuts the rows of a tile into segments, in each of which every diagonal has a whole block in all block rows or in
+  /// none. All tiles together have few segments, because a diagonal begins and ends once. Rows that are not worth a
+  /// segment are multiplied one diagonal after the other: parts of blocks, and short segments.
+  KOKKOS_INLINE_FUNCTION void multiply_segments(const std::int64_t first, const std::int64_t count) const {
+    constexpr std::int64_t b = BlockSize;
+    const std::int64_t end = first + count;
+    const std::int64_t whole_columns = this->columns / b;
+    std::int64_t row = first;
+    while (row < end) {
+      const std::int64_t block = row / b;
+      // The diagonals d to end_diagonal - 1 have a whole block in this block row.
+      std::int64_t d = 0;
+      while (d < this->diagonals && offset(d) < -block)
+        ++d;
+      std::int64_t end_diagonal = d;
+      while (end_diagonal < this->diagonals && offset(end_diagonal) < whole_columns - block)
+        ++end_diagonal;
+      // The next diagonal may have a block that lies partly outside the matrix.
+      const bool has_part = this->columns % b != 0 && end_diagonal < this->diagonals &&
+                            offset(end_diagonal) == whole_columns - block;
+      // The segment ends where diagonal d - 1 begins, where diagonal end_diagonal - 1 ends, or with the tile.
+      std::int64_t segment_end = end / b;
+      if (d > 0) segment_end = smaller(segment_end, -offset(d - 1));
+      if (end_diagonal > d) segment_end = smaller(segment_end, whole_columns - offset(end_diagonal - 1));
+      if (row % b == 0 && !has_part && segment_end - block >= blocks_of_group && d < end_diagonal) {
+        multiply_segment(block, segment_end, d, end_diagonal);
+        row = segment_end * b;
+      } else {
+        const std::int64_t row_end =
+            smaller(larger(block + blocks_of_group, d == end_diagonal ? segment_end : 0) * b, end);
+        add_one_by_one(row, row_end - row);
+        row = row_end;
+      }
+    }
+  }
+
+  /// Multiplies the block rows begin to end - 1, in which the diagonals d to end_diagonal - 1 have whole blocks and the
+  /// others none.
+  KOKKOS_INLINE_FUNCTION void multiply_segment(const std::int64_t begin, const std::int64_t end,
+                                               std::int64_t d, const std::int64_t end_diagonal) const {
+    if (end_diagonal - d <= most_of_one_pass) {
+      multiply_in_one_pass<most_of_one_pass>(begin, end, d, end_diagonal - d);
+      return;
+    }
+    const std::int64_t rows = (end - begin) * BlockSize;
+    HostSums<launch, sums_type> memory(rows);
+    std::int64_t passes = (end_diagonal - d + most_of_several_passes - 1) / most_of_several_passes;
+    for (; d < end_diagonal; --passes) {
+      // The numbers of diagonals of two passes differ by at most one.
+      const std::int64_t together = (end_diagonal - d + passes - 1) / passes;
+      add_together<most_of_several_passes>(memory.sums(), d, together, begin, end - begin);
       d += together;
     }
+    store(memory.sums(), begin * BlockSize, rows);
   }
 
-  /// Adds the diagonals d to d + together - 1, where `together` is at most Most. It calls itself until the
-  /// compiler knows their number.
-  template <bool UnitStride, int Most>
-  KOKKOS_INLINE_FUNCTION void add_together(sums_type* const sums, const std::int64_t first,
-                                           const std::int64_t count, const std::int64_t d,
-                                           const std::int64_t together) const {
+  /// Multiplies block rows with `together` diagonals, at most Most. It calls itself until the compiler knows their
+  /// number.
+  template <int Most>
+  KOKKOS_INLINE_FUNCTION void multiply_in_one_pass(const std::int64_t begin, const std::int64_t end,
+                                                   const std::int64_t d, const std::int64_t together) const {
     if constexpr (Most > 1)
-      if (together < Most) {
-        add_together<UnitStride, Most - 1>(sums, first, count, d, together);
-        return;
-      }
+      if (together < Most) return multiply_in_one_pass<Most - 1>(begin, end, d, together);
+    for (std::int64_t block = begin; block < end; block += blocks_of_group) {
+      const std::int64_t blocks = smaller(blocks_of_group, end - block);
+      sums_type sums[blocks_of_group * BlockSize] = {};
+      add_whole_blocks<true, Most>(sums, d, block, blocks);
+      store(sums, block * BlockSize, blocks * BlockSize);
+    }
+  }
+
+  /// Adds `together` diagonals, at most Most, to the sums of whole block rows. It calls itself until the compiler knows
+  /// their number.
+  template <int Most>
+  KOKKOS_INLINE_FUNCTION void add_together(sums_type* const sums, const std::int64_t d,
+                                           const std::int64_t together, const std::int64_t begin,
+                                           const std::int64_t blocks) const {
+    if constexpr (Most > 1)
+      if (together < Most) return add_together<Most - 1>(sums, d, together, begin, blocks);
+    add_whole_blocks<true, Most>(sums, d, begin, blocks);
+  }
+
+  // ---- one diagonal after the other -----------------------------------------------------------------------------
+
+  /// The product of any rows, for any number of columns of x.
+  KOKKOS_INLINE_FUNCTION void add_one_by_one(const std::int64_t first, const std::int64_t count) const {
+    HostSums<launch, sums_type> memory(count);
+    sums_type* const sums = memory.sums();
     const std::int64_t b = this->block_size();
-    // The block rows of the tile.
+    for (std::int64_t d = 0; d < this->diagonals; ++d) {
+      // The diagonals that have a block in the rows. The offsets ascend.
+      if (offset(d) < -((first + count - 1) / b)) continue;
+      if (offset(d) > (this->columns - 1) / b - first / b) break;
+      if (this->operands.x.row_stride() == 1)
+        add_diagonal<true>(sums, first, count, d);
+      else
+        add_diagonal<false>(sums, first, count, d);
+    }
+    store(sums, first, count);
+  }
+
+  /// Adds a diagonal to the sums of the rows first to first + count - 1.
+  template <bool UnitStride>
+  KOKKOS_FORCEINLINE_FUNCTION void add_diagonal(sums_type* const sums, const std::int64_t first,
+                                                const std::int64_t count, const std::int64_t d) const {
+    const std::int64_t b = this->block_size();
     const std::int64_t begin = first / b;
     const std::int64_t end = (first + count - 1) / b + 1;
-    // Among them, those that lie completely in the tile and whose blocks lie completely in the matrix.
-    std::int64_t whole_begin = (first + b - 1) / b;
-    std::int64_t whole_end = BlockSize == 0 ? whole_begin : (first + count) / b;
-    for (int i = 0; i < Most; ++i) {
-      whole_begin = larger(whole_begin, -offset(d + i));
-      whole_end = smaller(whole_end, this->columns / b - offset(d + i));
+    // The block rows that lie completely among the rows and whose blocks lie completely in the matrix.
+    const std::int64_t whole_begin = larger((first + b - 1) / b, -offset(d));
+    const std::int64_t whole_end = smaller((first + count) / b, this->columns / b - offset(d));
+    if (BlockSize == 0 || whole_begin >= whole_end) {
+      add_parts_of_blocks(sums, first, count, d, begin, end);
+      return;
     }
-    if constexpr (Most > 1)
-      if (whole_begin >= whole_end) {
-        // No block row of the tile has a whole block on each of these diagonals.
-        for (int i = 0; i < Most; ++i)
-          add_together<UnitStride, 1>(sums, first, count, d + i, 1);
-        return;
-      }
-    if (whole_begin >= whole_end) whole_begin = whole_end = end;
-    add_parts_of_blocks<Most>(sums, first, count, d, begin, whole_begin);
+    add_parts_of_blocks(sums, first, count, d, begin, whole_begin);
     if constexpr (BlockSize > 0)
-      if (whole_begin < whole_end) add_whole_blocks<UnitStride, Most>(sums, first, d, whole_begin, whole_end);
-    add_parts_of_blocks<Most>(sums, first, count, d, whole_end, end);
+      add_whole_blocks<UnitStride, 1>(sums + (whole_begin * b - first), d, whole_begin,
+                                      whole_end - whole_begin);
+    add_parts_of_blocks(sums, first, count, d, whole_end, end);
   }
 
-  /// Adds the blocks of Count diagonals in the block rows begin to end - 1. All of them lie completely in the
-  /// matrix and in the tile. A stride of x that is known at compile time lets the compiler use vector
+  /// Adds the blocks of a diagonal in the block rows begin to end - 1, as far as they lie among the rows and in the
+  /// matrix.
+  KOKKOS_INLINE_FUNCTION void add_parts_of_blocks(sums_type* sums, const std::int64_t first,
+                                                  const std::int64_t count, const std::int64_t d,
+                                                  const std::int64_t begin, const std::int64_t end) const {
+    const std::int64_t b = this->block_size();
+    const std::int64_t last_block = (this->columns - 1) / b;
+    const value_pointer value = this->values + d * b * this->stride;
+    for (std::int64_t block_row = larger(begin, -offset(d));
+         block_row < smaller(end, last_block - offset(d) + 1); ++block_row) {
+      const std::int64_t column = (block_row + offset(d)) * b;
+      const std::int64_t column_count = smaller(b, this->columns - column);
+      for (std::int64_t c = 0; c < column_count; ++c)
+        for (std::int64_t row = larger(block_row * b, first); row < smaller(block_row * b + b, first + count);
+             ++row)
+          this->operands.add_unless_zero(sums[row - first],
+                                         conjugate_if<Conjugate>(value[c * this->stride + row]), column + c);
+    }
+  }
+
+  // ---- both -----------------------------------------------------------------------------------------------------
+
+  /// Adds the blocks of Count diagonals in `blocks` block rows from `begin` on to their sums. All
+  /// of them lie completely in the matrix. A stride of x that is known at compile time lets the compiler use vector
   /// registers.
   template <bool UnitStride, int Count>
-  KOKKOS_FORCEINLINE_FUNCTION void add_whole_blocks(sums_type* const tile_sums, const std::int64_t first,
+  KOKKOS_FORCEINLINE_FUNCTION void add_whole_blocks(sums_type* KOKKOS_RESTRICT const sums,
                                                     const std::int64_t d, const std::int64_t begin,
-                                                    const std::int64_t end) const {
+                                                    const std::int64_t blocks) const {
     using accumulator_type = typename Operands::accumulator_type;
     constexpr int b = BlockSize;
     const std::int64_t x_stride = UnitStride ? 1 : this->operands.x.row_stride();
     const std::int64_t stride = this->stride;
     const value_pointer values = this->values + (d * b * stride + begin * b);
-    sums_type* KOKKOS_RESTRICT const sums = tile_sums + (begin * b - first);
     for (int column = 0; this->operands.has(column) && column < Operands::most_columns; ++column) {
       typename Operands::x_pointer x[Count];
       for (int i = 0; i < Count; ++i)
         x[i] = this->operands.x.pointer((begin + offset(d + i)) * b, column);
-      for (std::int64_t block = 0; block < end - begin; ++block) {
+      for (std::int64_t block = 0; block < blocks; ++block) {
         accumulator_type block_sums[b];
         FILIGREE_UNROLL(8)
         for (int r = 0; r < b; ++r)
@@ -146,27 +232,12 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     }
   }
 
-  /// Adds the blocks of Count diagonals in the block rows begin to end - 1, as far as they lie in the tile and
-  /// in the matrix.
-  template <int Count>
-  KOKKOS_INLINE_FUNCTION void add_parts_of_blocks(sums_type* sums, const std::int64_t first,
-                                                  const std::int64_t count, const std::int64_t d,
-                                                  const std::int64_t begin, const std::int64_t end) const {
-    const std::int64_t b = this->block_size();
-    const std::int64_t last_block = (this->columns - 1) / b;
-    for (int i = 0; i < Count; ++i) {
-      const value_pointer value = this->values + (d + i) * b * this->stride;
-      for (std::int64_t block_row = larger(begin, -offset(d + i));
-           block_row < smaller(end, last_block - offset(d + i) + 1); ++block_row) {
-        const std::int64_t column = (block_row + offset(d + i)) * b;
-        const std::int64_t column_count = smaller(b, this->columns - column);
-        for (std::int64_t c = 0; c < column_count; ++c)
-          for (std::int64_t row = larger(block_row * b, first);
-               row < smaller(block_row * b + b, first + count); ++row)
-            this->operands.add_unless_zero(
-                sums[row - first], conjugate_if<Conjugate>(value[c * this->stride + row]), column + c);
-      }
-    }
+  KOKKOS_FORCEINLINE_FUNCTION void store(const sums_type* sums, std::int64_t first,
+                                         std::int64_t count) const {
+    // After a store to y the compiler loads members of *this again, but not those of a local copy.
+    const Operands of_product = this->operands;
+    for (std::int64_t row = 0; row < count; ++row)
+      of_product.store(sums[row], first + row);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t offset(std::int64_t d) const {
