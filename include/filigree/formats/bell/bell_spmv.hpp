@@ -78,6 +78,12 @@ struct BellSpmv {
     of_lane.store(sums, row);
   }
 
+  /// On a host, for one column of x, so many blocks of a block row are added together: up to eight streams of values. With
+  /// larger blocks one at a time was faster (see docs/performance.md, "Blocked ELL on a host").
+  static constexpr int most_together = Operands::most_columns > 1 || BlockSize > 4 || BlockSize == 0
+                                           ? 1
+                                           : 8 / (BlockSize > 0 ? BlockSize : 1);
+
   /// Modes N and C on a host: the rows first to first + count - 1, with additions in the order of
   /// row_product(). The values of block k of all rows are b streams of memory, and the sums stay in the
   /// caches of the core.
@@ -93,19 +99,37 @@ struct BellSpmv {
     std::int64_t begin = (first + b - 1) / b;
     std::int64_t end = (first + count) / b;
     if (Operands::most_columns > 1 || begin >= end) begin = end = last_end;
-    for (std::int64_t k = 0; k < block_width; ++k) {
-      add_blocks(of_product, sums, first, count, k, first / b, begin);
-      if constexpr (Operands::most_columns == 1) {
-        if (begin == end) continue;
-        if (are_inside_matrix(k, begin, end))
-          add_whole_blocks<false>(of_product, sums + (begin * b - first), k, begin, end);
-        else
-          add_whole_blocks<true>(of_product, sums + (begin * b - first), k, begin, end);
-      }
-      add_blocks(of_product, sums, first, count, k, end, last_end);
+    std::int64_t passes = (block_width + most_together - 1) / most_together;
+    for (std::int64_t k = 0; k < block_width; --passes) {
+      // The numbers of blocks of two passes differ by at most one.
+      const std::int64_t together = (block_width - k + passes - 1) / passes;
+      for (std::int64_t i = k; i < k + together; ++i)
+        add_blocks(of_product, sums, first, count, i, first / b, begin);
+      if constexpr (Operands::most_columns == 1)
+        if (begin < end)
+          add_together<most_together>(of_product, sums + (begin * b - first), k, together, begin, end);
+      for (std::int64_t i = k; i < k + together; ++i)
+        add_blocks(of_product, sums, first, count, i, end, last_end);
+      k += together;
     }
     for (std::int64_t i = 0; i < count; ++i)
       of_product.store(sums[i], first + i);
+  }
+
+  /// Adds the blocks k to k + together - 1 of the block rows begin to end - 1, where `together` is at most Most. It calls
+  /// itself until the compiler knows their number.
+  template <int Most>
+  KOKKOS_INLINE_FUNCTION void add_together(const Operands& of_product, sums_type* const sums, std::int64_t k,
+                                           std::int64_t together, std::int64_t begin,
+                                           std::int64_t end) const {
+    if constexpr (Most > 1)
+      if (together < Most) return add_together<Most - 1>(of_product, sums, k, together, begin, end);
+    bool are_inside = true;
+    for (std::int64_t i = k; i < k + together; ++i)
+      are_inside = are_inside && are_inside_matrix(i, begin, end);
+    if (are_inside) return add_whole_blocks<false, Most>(of_product, sums, k, begin, end);
+    for (std::int64_t i = k; i < k + together; ++i)
+      add_whole_blocks<true, 1>(of_product, sums, i, begin, end);
   }
 
   /// Whether no block k of the block rows begin to end - 1 lies partly outside the matrix.
@@ -120,10 +144,10 @@ struct BellSpmv {
     return outside == 0;
   }
 
-  /// Adds block k of the block rows begin to end - 1, for one column of x. Padding is multiplied too, with 0 instead
-  /// of an element of x, because the compiler uses no vector registers if there is a branch. Clip is whether some
-  /// of the blocks may lie partly outside the matrix; their values there are 0.
-  template <bool Clip>
+  /// Adds the blocks k to k + Count - 1 of the block rows begin to end - 1, for one column of x. Padding is multiplied too,
+  /// with 0 instead of an element of x, because the compiler uses no vector registers if there is a branch. Clip is
+  /// whether some of the blocks may lie partly outside the matrix; their values there are 0.
+  template <bool Clip, int Count>
   KOKKOS_FORCEINLINE_FUNCTION void add_whole_blocks(const Operands& of_product,
                                                     sums_type* KOKKOS_RESTRICT const sums, std::int64_t k,
                                                     std::int64_t begin, std::int64_t end) const {
@@ -138,15 +162,19 @@ struct BellSpmv {
       FILIGREE_UNROLL(8)
       for (int r = 0; r < b; ++r)
         sums_of_block[r] = sums[i * b + r][0];
-      const std::int64_t first_column = static_cast<std::int64_t>(blocks[i] > 0 ? blocks[i] : 0) * b;
-      for (int c = 0; c < b; ++c) {
-        std::int64_t row_of_x = first_column + c;
-        if (Clip && row_of_x > last_column) row_of_x = last_column;
-        const auto factor = widen<accumulator_type>(of_product.x(row_of_x, 0));
-        FILIGREE_UNROLL(8)
-        for (int r = 0; r < b; ++r)
-          Operands::add_unless_zero_on_host(sums_of_block[r],
-                                            conjugate_if<Conjugate>(value[c * stride + i * b + r]), factor);
+      FILIGREE_UNROLL(8)
+      for (int j = 0; j < Count; ++j) {
+        const ordinal_type block = blocks[j * block_rows + i];
+        const std::int64_t first_column = static_cast<std::int64_t>(block > 0 ? block : 0) * b;
+        for (int c = 0; c < b; ++c) {
+          std::int64_t row_of_x = first_column + c;
+          if (Clip && row_of_x > last_column) row_of_x = last_column;
+          const auto factor = widen<accumulator_type>(of_product.x(row_of_x, 0));
+          FILIGREE_UNROLL(8)
+          for (int r = 0; r < b; ++r)
+            Operands::add_unless_zero_on_host(
+                sums_of_block[r], conjugate_if<Conjugate>(value[(j * b + c) * stride + i * b + r]), factor);
+        }
       }
       FILIGREE_UNROLL(8)
       for (int r = 0; r < b; ++r)
