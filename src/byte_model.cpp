@@ -50,7 +50,7 @@ struct ByteModel::Kernels {
   /// The loads of all diagonals are independent, so that a step takes few instructions.
   static constexpr Kernel diagonals = {32, 0.6, 100, 48e9, 0.9, 0.55};
   static constexpr Kernel blocks = {35, 6.2, 302, 29e9, 1.25, 0.5};
-  /// Blocks of less than four rows, which fill the vector registers of a host badly.
+  /// Blocks of less than four rows. The factor for hosts is that of a former kernel; a smaller one led to worse picks.
   static constexpr Kernel small_blocks = {35, 6.2, 302, 29e9, 2, 0.5};
   /// The product of Kokkos Kernels 4.2 and newer. `step` is per cache line that the lanes of a warp touch,
   /// and `wait` is per block.

@@ -63,7 +63,7 @@ TEST(HostTiles, CutBlocksAndDiagonalsAnywhere) {
   }
 }
 
-/// In most rows of these matrices a diagonal begins or ends.
+/// Diagonals begin or end in many rows, in few rows, or near the corners only.
 TEST(HostTiles, HaveManyDiagonals) {
   struct Case {
     int block_size;
@@ -75,7 +75,8 @@ TEST(HostTiles, HaveManyDiagonals) {
   for (const auto& [b, rows, columns, first, last] :
        {Case{1, 400, 400, -399, 399}, Case{1, 5000, 5000, -20, 20}, Case{1, 17000, 60, -16999, -16900},
         Case{1, 60, 3000, 0, 2999}, Case{2, 601, 601, -300, 300}, Case{3, 601, 701, -12, 200},
-        Case{4, 2000, 2003, -3, 3}, Case{8, 999, 1001, -5, 40}}) {
+        Case{4, 2000, 2003, -3, 3}, Case{8, 999, 1001, -5, 40}, Case{3, 40000, 40000, -4, 4},
+        Case{5, 3000, 3000, -2, 2}, Case{6, 40000, 40001, -1, 1}, Case{7, 3001, 2999, -2, 1}}) {
     SCOPED_TRACE("b = " + std::to_string(b) + ", " + std::to_string(rows) + " x " + std::to_string(columns));
     std::vector<std::int64_t> offsets;
     for (std::int64_t offset = first; offset <= last; ++offset)
@@ -85,6 +86,23 @@ TEST(HostTiles, HaveManyDiagonals) {
     options.max_storage_ratio = 1e6;
     expect_correct<Filigree::CdsMatrix>(blocks_on_diagonals(rows, columns, b, offsets), options);
   }
+}
+
+/// The first block of x is not whole, and some block rows hold padding only.
+TEST(HostTiles, HaveFewerColumnsThanABlock) {
+  for (const int b : {2, 3, 5, 8})
+    for (std::int64_t columns = 1; columns < b; ++columns) {
+      HostMatrix<double> host(4 * b + 1, columns);
+      host.rows[static_cast<std::size_t>(2 * b)].push_back({columns - 1, 3.0});
+      Filigree::BellOptions bell;
+      bell.block_size = b;
+      bell.max_storage_ratio = 1e6;
+      expect_correct<Filigree::BellMatrix>(host, bell);
+      Filigree::CdsOptions cds;
+      cds.block_size = b;
+      cds.max_storage_ratio = 1e6;
+      expect_correct<Filigree::CdsMatrix>(host, cds);
+    }
 }
 
 /// Most rows of a slice have few entries, and a few rows have many.

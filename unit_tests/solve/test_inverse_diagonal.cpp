@@ -162,7 +162,7 @@ TEST(InverseDiagonal, IsRoundedToTheTypeInWhichItIsStored) {
     static_assert(std::is_same_v<decltype(in_float.values)::value_type, float>);
     const auto exact = host_list(in_double.values);
     const auto rounded = host_list(in_float.values);
-    ASSERT_GE(in_float.column_stride(), rows);
+    ASSERT_GT(in_float.column_stride(), in_double.column_stride());
     for (std::int64_t c = 0; c < b; ++c)
       for (std::int64_t row = 0; row < rows; ++row)
         ASSERT_EQ(rounded[static_cast<std::size_t>(c * in_float.column_stride() + row)],
@@ -176,6 +176,40 @@ TEST(InverseDiagonal, IsRoundedToTheTypeInWhichItIsStored) {
   ASSERT_EQ(rounded.size(), exact.size());
   for (std::size_t i = 0; i < exact.size(); ++i)
     EXPECT_EQ(rounded[i], static_cast<float>(exact[i])) << i;
+}
+
+template <class Matrix>
+void expect_rounded_inverses(const Matrix& A) {
+  const auto exact = host_list(Filigree::inverse_diagonal(A));
+  const auto rounded = host_list(Filigree::inverse_diagonal<float>(A));
+  ASSERT_EQ(rounded.size(), exact.size());
+  for (std::size_t i = 0; i < exact.size(); ++i)
+    EXPECT_EQ(rounded[i], static_cast<float>(exact[i])) << i;
+}
+
+TEST(InverseDiagonal, IsRoundedForMatricesOfAnyKind) {
+  const auto crs = device_crs(blocks_and_more<double>(60, 4, false));
+  expect_rounded_inverses(Filigree::optimize(ExecutionSpace(), crs));
+  expect_rounded_inverses(Filigree::convert_scaled<Filigree::CdsMatrix, float>(ExecutionSpace(), crs));
+  // The former explicit template arguments still mean the matrix and the execution space.
+  using Matrix = std::decay_t<decltype(crs)>;
+  EXPECT_EQ(host_list(Filigree::inverse_diagonal<Matrix>(crs)),
+            host_list(Filigree::inverse_diagonal<ExecutionSpace>(ExecutionSpace(), crs)));
+}
+
+TEST(InverseDiagonal, OfComplexMatricesIsRounded) {
+  using Complex = Kokkos::complex<double>;
+  using Rounded = Kokkos::complex<float>;
+  const auto host = blocks_and_more<Complex>(1201, 4, false);
+  const auto crs = device_crs(host);
+  EXPECT_TRUE(inverts(Filigree::inverse_diagonal_blocks<Rounded>(ExecutionSpace(), crs, 4), host, 4));
+  const auto exact = host_list(Filigree::inverse_diagonal(crs));
+  const auto rounded = host_list(Filigree::inverse_diagonal<Rounded>(crs));
+  ASSERT_EQ(rounded.size(), exact.size());
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    EXPECT_EQ(rounded[i].real(), static_cast<float>(exact[i].real())) << i;
+    EXPECT_EQ(rounded[i].imag(), static_cast<float>(exact[i].imag())) << i;
+  }
 }
 
 TEST(InverseDiagonal, OfFloatCanBeStoredInDouble) {
@@ -204,7 +238,12 @@ TEST(InverseDiagonal, RefusesInversesThatFloatCannotHold) {
           message<std::runtime_error>([&]() { Filigree::inverse_diagonal<float>(ExecutionSpace(), crs); }),
           {"element of row " + first + " or its inverse, as it is stored, is 0 or not finite",
            std::to_string(b) + " of 24 rows"}));
-      if (value > 1) continue;
+      if (value > 1) {
+        // In blocks, elements that are too small become 0.
+        const auto inverse = Filigree::inverse_diagonal_blocks<float>(ExecutionSpace(), crs, b);
+        EXPECT_EQ(host_list(inverse.values)[static_cast<std::size_t>(5 % b * inverse.column_stride() + 5)], 0.0f);
+        continue;
+      }
       EXPECT_TRUE(holds(message<std::runtime_error>(
                             [&]() { Filigree::inverse_diagonal_blocks<float>(ExecutionSpace(), crs, b); }),
                         {b == 1 ? "element of row 5 " : "rows " + first + " to ", "as it is stored"}));

@@ -16,8 +16,8 @@ namespace Filigree {
 template <class Matrix, class Stored = typename MatrixTraits<Matrix>::entry_type>
 using inverse_diagonal_t = Kokkos::View<Stored*, typename diagonal_t<Matrix>::device_type>;
 
-/// The inverse of the diagonal blocks of a matrix: a CdsMatrix of Stored with the one diagonal of blocks of offset 0. So
-/// its product with a vector applies the inverse, for every block size as fast as memory allows.
+/// The inverse of the diagonal blocks of a matrix: a CdsMatrix of Stored with the one diagonal of blocks of offset
+/// 0. So its product with a vector applies the inverse, for every block size as fast as memory allows.
 template <class Matrix, class Stored = typename MatrixTraits<Matrix>::entry_type>
 using inverse_blocks_t =
     CdsMatrix<Stored, std::make_signed_t<std::remove_const_t<typename Matrix::ordinal_type>>,
@@ -353,6 +353,12 @@ void invert_blocks(const ExecutionSpace& exec, const std::string& name, const Bl
   });
 }
 
+/// False for an execution space or a matrix. Calls with the explicit type of one of these mean the overload without
+/// Stored.
+template <class Stored>
+constexpr bool is_type_of_inverse_v =
+    !Kokkos::is_execution_space<Stored>::value && !MatrixTraits<Stored>::is_matrix;
+
 /// The static check of the type in which inverses are stored.
 template <class Entry, class Stored>
 void check_type_of_inverse() {
@@ -445,7 +451,8 @@ void invert_diagonal_blocks(const ExecutionSpace& exec, const char* function, co
 /// @param exec execution space instance on which the kernels run
 /// @param A    matrix of any format, an AnyMatrix or a ScaledMatrix
 template <class Stored, class ExecutionSpace, class Matrix>
-std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, inverse_diagonal_t<Matrix, Stored>>
+std::enable_if_t<Impl::is_type_of_inverse_v<Stored> && Kokkos::is_execution_space<ExecutionSpace>::value,
+                 inverse_diagonal_t<Matrix, Stored>>
 inverse_diagonal(const ExecutionSpace& exec, const Matrix& A) {
   constexpr const char* function = "Filigree::inverse_diagonal";
   Impl::check_initialized(function);
@@ -469,8 +476,9 @@ inverse_diagonal(const ExecutionSpace& exec, const Matrix& A) {
 /// The inverse of each b x b block on the diagonal of a square matrix. If b does not divide the matrix, the last
 /// block is smaller.
 ///
-/// Stored is the type of the values of the result, as for inverse_diagonal(). With float instead of double, applying the
-/// inverse moves little more than half of the bytes.
+/// Stored is the type of the values of the result, as for inverse_diagonal(). With float instead of double,
+/// applying the inverse moves little more than half of the bytes. Elements of the inverse that are too small for
+/// Stored become 0.
 ///
 /// Allocates the result, and the blocks for the time of the call if Stored is another type. Fences exec to find out
 /// whether all blocks have an inverse. Cost: as of diagonal_blocks(), and b^3 multiplications per block. Elimination
@@ -484,7 +492,8 @@ inverse_diagonal(const ExecutionSpace& exec, const Matrix& A) {
 /// @param A          matrix of any format, an AnyMatrix or a ScaledMatrix
 /// @param block_size b
 template <class Stored, class ExecutionSpace, class Matrix>
-std::enable_if_t<Kokkos::is_execution_space<ExecutionSpace>::value, inverse_blocks_t<Matrix, Stored>>
+std::enable_if_t<Impl::is_type_of_inverse_v<Stored> && Kokkos::is_execution_space<ExecutionSpace>::value,
+                 inverse_blocks_t<Matrix, Stored>>
 inverse_diagonal_blocks(const ExecutionSpace& exec, const Matrix& A, int block_size) {
   constexpr const char* function = "Filigree::inverse_diagonal_blocks";
   using Result = inverse_blocks_t<Matrix, Stored>;
@@ -509,7 +518,8 @@ inverse_diagonal_blocks(const ExecutionSpace& exec, const Matrix& A, int block_s
 /// inverse_diagonal() on the default instance of the execution space of A.
 /// @{
 template <class Stored, class Matrix>
-inverse_diagonal_t<Matrix, Stored> inverse_diagonal(const Matrix& A) {
+std::enable_if_t<Impl::is_type_of_inverse_v<Stored>, inverse_diagonal_t<Matrix, Stored>> inverse_diagonal(
+    const Matrix& A) {
   Impl::check_initialized("Filigree::inverse_diagonal");
   return inverse_diagonal<Stored>(typename MatrixTraits<Matrix>::execution_space(), A);
 }
@@ -522,7 +532,8 @@ inverse_diagonal_t<Matrix> inverse_diagonal(const Matrix& A) {
 /// inverse_diagonal_blocks() on the default instance of the execution space of A.
 /// @{
 template <class Stored, class Matrix>
-inverse_blocks_t<Matrix, Stored> inverse_diagonal_blocks(const Matrix& A, int block_size) {
+std::enable_if_t<Impl::is_type_of_inverse_v<Stored>, inverse_blocks_t<Matrix, Stored>>
+inverse_diagonal_blocks(const Matrix& A, int block_size) {
   Impl::check_initialized("Filigree::inverse_diagonal_blocks");
   return inverse_diagonal_blocks<Stored>(typename MatrixTraits<Matrix>::execution_space(), A, block_size);
 }

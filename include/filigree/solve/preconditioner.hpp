@@ -150,8 +150,8 @@ class JacobiPreconditioner {
   JacobiPreconditioner(const ExecutionSpace& exec, const Matrix& A)
       : m_inverse(inverse_diagonal<Stored>(exec, A)) {}
 
-  /// Computes the inverse again, for a matrix of the same size. Errors: see inverse_diagonal(). After one of them the
-  /// inverse has any values.
+  /// Computes the inverse again, for a matrix of the same size. It allocates as inverse_diagonal() if Stored is not the
+  /// type of the entries. Errors: see there. After one of them the inverse has any values.
   template <class ExecutionSpace>
   void refill(const ExecutionSpace& exec, const Matrix& A) {
     constexpr const char* function = "Filigree::JacobiPreconditioner::refill";
@@ -192,8 +192,8 @@ class BlockJacobiPreconditioner {
   BlockJacobiPreconditioner(const ExecutionSpace& exec, const Matrix& A, int block_size)
       : m_inverse(inverse_diagonal_blocks<Stored>(exec, A, block_size)) {}
 
-  /// Computes the inverse again, for a matrix of the same size. Errors: see inverse_diagonal_blocks(). After one of
-  /// them the inverse has any values.
+  /// Computes the inverse again, for a matrix of the same size. It allocates as inverse_diagonal_blocks() if Stored
+  /// is not the type of the entries. Errors: see there. After one of them the inverse has any values.
   template <class ExecutionSpace>
   void refill(const ExecutionSpace& exec, const Matrix& A) {
     constexpr const char* function = "Filigree::BlockJacobiPreconditioner::refill";

@@ -78,8 +78,9 @@ struct BellSpmv {
     of_lane.store(sums, row);
   }
 
-  /// On a host, for one column of x, so many blocks of a block row are added together: up to eight streams of values. With
-  /// larger blocks one at a time was faster (see docs/performance.md, "Blocked ELL on a host").
+  /// On a host, for one column of x, so many blocks of a block row are added together: up to eight streams of
+  /// values if b is at most 4. With larger blocks two together were mostly slower (see docs/performance.md,
+  /// "Blocked ELL on a host").
   static constexpr int most_together = Operands::most_columns > 1 || BlockSize > 4 || BlockSize == 0
                                            ? 1
                                            : 8 / (BlockSize > 0 ? BlockSize : 1);
@@ -116,8 +117,8 @@ struct BellSpmv {
       of_product.store(sums[i], first + i);
   }
 
-  /// Adds the blocks k to k + together - 1 of the block rows begin to end - 1, where `together` is at most Most. It calls
-  /// itself until the compiler knows their number.
+  /// Adds the blocks k to k + together - 1 of the block rows begin to end - 1, where `together` is at most Most. It
+  /// calls itself until the compiler knows their number.
   template <int Most>
   KOKKOS_INLINE_FUNCTION void add_together(const Operands& of_product, sums_type* const sums, std::int64_t k,
                                            std::int64_t together, std::int64_t begin,
@@ -136,6 +137,8 @@ struct BellSpmv {
   KOKKOS_FORCEINLINE_FUNCTION bool are_inside_matrix(std::int64_t k, std::int64_t begin,
                                                      std::int64_t end) const {
     if (columns % BlockSize == 0) return true;
+    // Padding is multiplied by elements of the first block of x.
+    if (columns < BlockSize) return false;
     const ordinal_type* const blocks = block_entries + k * block_rows;
     const auto last_block = static_cast<ordinal_type>(columns / BlockSize);
     int outside = 0;
@@ -144,9 +147,9 @@ struct BellSpmv {
     return outside == 0;
   }
 
-  /// Adds the blocks k to k + Count - 1 of the block rows begin to end - 1, for one column of x. Padding is multiplied too,
-  /// with 0 instead of an element of x, because the compiler uses no vector registers if there is a branch. Clip is
-  /// whether some of the blocks may lie partly outside the matrix; their values there are 0.
+  /// Adds the blocks k to k + Count - 1 of the block rows begin to end - 1, for one column of x. Padding is
+  /// multiplied too, with 0 instead of an element of x, because the compiler uses no vector registers if there is a
+  /// branch. Clip is whether some of the blocks may lie partly outside the matrix; their values there are 0.
   template <bool Clip, int Count>
   KOKKOS_FORCEINLINE_FUNCTION void add_whole_blocks(const Operands& of_product,
                                                     sums_type* KOKKOS_RESTRICT const sums, std::int64_t k,

@@ -20,13 +20,16 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   using typename base::sums_type;
   using typename base::value_pointer;
 
-  /// The most diagonals of one pass: about eight streams.
+  /// The most diagonals of a segment that takes one pass: about eight streams.
   static constexpr int most_of_one_pass =
       BlockSize == 0 || BlockSize == 8 ? 1 : (8 + BlockSize / 2) / BlockSize;
-  /// The most diagonals of a pass if there are several. With b = 1, four are faster than eight.
+  /// The most diagonals of a pass if a segment takes several passes. With b = 1 and many diagonals, four are faster
+  /// than eight.
   static constexpr int most_of_several_passes = BlockSize == 1 ? 4 : most_of_one_pass;
-  /// So many block rows, about 256 rows, have their sums in the first cache. A segment (see below) has at least as many.
+  /// So many block rows, about 256 rows, have their sums in the first cache.
   static constexpr int blocks_of_group = BlockSize == 0 ? 1 : 256 / BlockSize;
+  /// Fewer block rows are not worth a segment.
+  static constexpr int shortest_segment = BlockSize == 0 ? 1 : 128 / BlockSize;
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
     launch::template for_each_tile<sums_type>(
@@ -72,15 +75,17 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
       std::int64_t segment_end = end / b;
       if (d > 0) segment_end = smaller(segment_end, -offset(d - 1));
       if (end_diagonal > d) segment_end = smaller(segment_end, whole_columns - offset(end_diagonal - 1));
-      if (row % b == 0 && !has_part && segment_end - block >= blocks_of_group && d < end_diagonal) {
+      if (row % b == 0 && !has_part && d < end_diagonal && segment_end - block >= shortest_segment) {
         multiply_segment(block, segment_end, d, end_diagonal);
         row = segment_end * b;
-      } else {
-        const std::int64_t row_end =
-            smaller(larger(block + blocks_of_group, d == end_diagonal ? segment_end : 0) * b, end);
-        add_one_by_one(row, row_end - row);
-        row = row_end;
+        continue;
       }
+      std::int64_t end_block = block + shortest_segment;
+      if (row % b != 0) end_block = block + 1;
+      if (d == end_diagonal) end_block = larger(end_block, segment_end);
+      const std::int64_t row_end = smaller(end_block * b, end);
+      add_one_by_one(row, row_end - row);
+      row = row_end;
     }
   }
 
