@@ -71,25 +71,35 @@ struct HostTile {
   static constexpr int group_rows = 32;
   /// In a tile of more rows each column is a stream of memory of its own.
   static constexpr std::int64_t most_rows_of_one_stream = 64;
+  static constexpr int columns_per_step = 4;
 
   template <bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add_groups(const Operands& operands,
                                               typename Operands::sums_type* sums) const {
-    // Four columns of values and four of entries are as many streams as a core reads at full speed.
-    const std::int64_t band = row_count <= most_rows_of_one_stream ? width : 4;
+    if (row_count <= most_rows_of_one_stream)
+      add_groups_in_bands<false, Conjugate>(operands, sums, width);
+    else  // Four columns of values and four of entries are as many streams as a core reads at full speed.
+      add_groups_in_bands<true, Conjugate>(operands, sums, columns_per_step);
+  }
+
+  /// Adds `band` columns of all groups, then the next ones. Streams is whether each column is a stream of its own.
+  template <bool Streams, bool Conjugate, class Operands>
+  KOKKOS_FORCEINLINE_FUNCTION void add_groups_in_bands(const Operands& operands,
+                                                       typename Operands::sums_type* sums,
+                                                       const std::int64_t band) const {
     for (std::int64_t k = 0; k < width; k += band) {
       const std::int64_t end = k + band < width ? k + band : width;
       std::int64_t i = 0;
       for (; i + group_rows <= row_count; i += group_rows)
-        add_group<group_rows, Conjugate>(operands, sums + i, i, group_rows, k, end);
+        add_group<group_rows, Streams, Conjugate>(operands, sums + i, i, group_rows, k, end);
       if (i < row_count)
-        add_group<0, Conjugate>(operands, sums + i, i, static_cast<int>(row_count - i), k, end);
+        add_group<0, Streams, Conjugate>(operands, sums + i, i, static_cast<int>(row_count - i), k, end);
     }
   }
 
   /// Adds entries k to end - 1 of the rows i to i + run_time_rows - 1. Rows is the number of these rows if it is
   /// known at compile time, so that the compiler can use vector registers; otherwise it is 0.
-  template <int Rows, bool Conjugate, class Operands>
+  template <int Rows, bool Streams, bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add_group(const Operands& operands,
                                              typename Operands::sums_type* KOKKOS_RESTRICT sums,
                                              std::int64_t i, int run_time_rows, std::int64_t k,
@@ -98,16 +108,15 @@ struct HostTile {
     typename Operands::accumulator_type sums_of_group[group_rows];
     for (int r = 0; r < rows; ++r)
       sums_of_group[r] = sums[r][0];
-    constexpr int columns_per_step = 4;
     int rows_left = rows;
     while (k < end) {
       rows_left = rows_with_entry(i, rows, k);
       if (rows_left * 8 < rows) break;
       const std::int64_t step_end = k + columns_per_step < end ? k + columns_per_step : end;
       if (rows_with_entry(i, rows, step_end - 1) == rows)
-        add_columns<Rows, false, Conjugate>(operands, sums_of_group, i, rows, k, step_end);
+        add_step<Rows, Streams, false, Conjugate>(operands, sums_of_group, i, rows, k, step_end);
       else
-        add_columns<Rows, true, Conjugate>(operands, sums_of_group, i, rows, k, step_end);
+        add_step<Rows, Streams, true, Conjugate>(operands, sums_of_group, i, rows, k, step_end);
       k = step_end;
     }
     for (int r = 0; r < rows; ++r)
@@ -130,15 +139,45 @@ struct HostTile {
     return result;
   }
 
-  /// Adds entries k to end - 1 of the rows i to i + rows - 1. If Padded, some of them may be padding. Its value 0
-  /// is multiplied too, with 0 instead of an element of x: a branch per row would often be predicted wrongly,
-  /// and the compiler would not use vector registers.
+  /// Adds entries k to end - 1, up to four, of the rows i to i + rows - 1. If Padded, some of them may be padding.
+  template <int Rows, bool Streams, bool Padded, bool Conjugate, class Operands>
+  KOKKOS_FORCEINLINE_FUNCTION void add_step(const Operands& operands,
+                                            typename Operands::accumulator_type* KOKKOS_RESTRICT sums,
+                                            std::int64_t i, int rows, std::int64_t k,
+                                            std::int64_t end) const {
+    if constexpr (Streams && Rows > 0)
+      if (end - k == columns_per_step) return add_streams<Rows, Padded, Conjugate>(operands, sums, i, k);
+    add_columns<Rows, Padded, Conjugate>(operands, sums, i, rows, k, end);
+  }
+
+  /// The same for four columns that are streams of memory of their own. One step of the loop reads all of them. A loop
+  /// over one column after the other would read a few cache lines of each in turn, which is slower on some processors
+  /// (see docs/performance.md, "Columns and rows of a tile on hosts").
+  template <int Rows, bool Padded, bool Conjugate, class Operands>
+  KOKKOS_FORCEINLINE_FUNCTION void add_streams(const Operands& operands,
+                                               typename Operands::accumulator_type* KOKKOS_RESTRICT sums,
+                                               std::int64_t i, std::int64_t k) const {
+    const Scalar* KOKKOS_RESTRICT const value = values + k * stride + i;
+    const Entry* KOKKOS_RESTRICT const entry = entries + k * stride + i;
+    for (int c = 0; c < columns_per_step; ++c) {
+      prefetch_elements<1>(value + c * stride, Rows, ahead);
+      prefetch_elements<1>(entry + c * stride, Rows, ahead);
+    }
+    for (int r = 0; r < Rows; ++r) {
+      typename Operands::accumulator_type sum = sums[r];
+      FILIGREE_UNROLL(8)
+      for (int c = 0; c < columns_per_step; ++c)
+        sum += product_of<Padded, Conjugate>(operands, value[c * stride + r], entry[c * stride + r]);
+      sums[r] = sum;
+    }
+  }
+
+  /// The same, one column after the other.
   template <int Rows, bool Padded, bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add_columns(const Operands& operands,
                                                typename Operands::accumulator_type* KOKKOS_RESTRICT sums,
                                                std::int64_t i, int rows, std::int64_t k,
                                                std::int64_t end) const {
-    using accumulator_type = typename Operands::accumulator_type;
     const Scalar* KOKKOS_RESTRICT value = values + k * stride + i;
     const Entry* KOKKOS_RESTRICT entry = entries + k * stride + i;
     for (; k < end; ++k, value += stride, entry += stride) {
@@ -147,13 +186,22 @@ struct HostTile {
         prefetch_elements<1>(value, Rows, ahead);
         prefetch_elements<1>(entry, Rows, ahead);
       }
-      for (int r = 0; r < rows; ++r) {
-        const auto a = widen<accumulator_type>(conjugate_if<Conjugate>(value[r]));
-        const auto row_of_x = Padded ? column.of_entry_or_first(entry[r]) : column.of_entry(entry[r]);
-        const auto x = widen<accumulator_type>(operands.x(row_of_x, 0));
-        sums[r] += a * (Padded && column.is_padding(entry[r]) ? decltype(x)(0) : x);
-      }
+      for (int r = 0; r < rows; ++r)
+        sums[r] += product_of<Padded, Conjugate>(operands, value[r], entry[r]);
     }
+  }
+
+  /// The value of an entry times its element of x. If Padded, it may be padding. Its value 0 is multiplied too, with 0
+  /// instead of an element of x: a branch per row would often be predicted wrongly, and the compiler would not use
+  /// vector registers.
+  template <bool Padded, bool Conjugate, class Operands>
+  KOKKOS_FORCEINLINE_FUNCTION auto product_of(const Operands& operands, const Scalar value,
+                                              const Entry entry) const {
+    using accumulator_type = typename Operands::accumulator_type;
+    const auto a = widen<accumulator_type>(conjugate_if<Conjugate>(value));
+    const auto row_of_x = Padded ? column.of_entry_or_first(entry) : column.of_entry(entry);
+    const auto x = widen<accumulator_type>(operands.x(row_of_x, 0));
+    return a * (Padded && column.is_padding(entry) ? decltype(x)(0) : x);
   }
 
   /// Adds entries k to end - 1 of the rows i to i + rows - 1, row by row. Each row ends with its first padding.
