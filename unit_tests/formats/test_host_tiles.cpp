@@ -52,14 +52,8 @@ TEST(HostTiles, CutBlocksAndDiagonalsAnywhere) {
     // The corners of a periodic grid have blocks in the first and in the last tile only.
     const std::vector<std::int64_t> offsets = {-last, -700, -1, 0, 1, 2, 700, last / 3, last};
     const auto host = blocks_on_diagonals(rows, columns, b, offsets);
-    Filigree::CdsOptions cds;
-    cds.block_size = b;
-    cds.max_storage_ratio = 100;
-    expect_correct<Filigree::CdsMatrix>(host, cds);
-    Filigree::BellOptions bell;
-    bell.block_size = b;
-    bell.max_storage_ratio = 100;
-    expect_correct<Filigree::BellMatrix>(host, bell);
+    expect_correct<Filigree::CdsMatrix>(host, any_padding(b, Filigree::CdsOptions()));
+    expect_correct<Filigree::BellMatrix>(host, any_padding(b, Filigree::BellOptions()));
   }
 }
 
@@ -81,10 +75,8 @@ TEST(HostTiles, HaveManyDiagonals) {
     std::vector<std::int64_t> offsets;
     for (std::int64_t offset = first; offset <= last; ++offset)
       offsets.push_back(offset);
-    Filigree::CdsOptions options;
-    options.block_size = b;
-    options.max_storage_ratio = 1e6;
-    expect_correct<Filigree::CdsMatrix>(blocks_on_diagonals(rows, columns, b, offsets), options);
+    expect_correct<Filigree::CdsMatrix>(blocks_on_diagonals(rows, columns, b, offsets),
+                                        any_padding(b, Filigree::CdsOptions()));
   }
 }
 
@@ -94,14 +86,8 @@ TEST(HostTiles, HaveFewerColumnsThanABlock) {
     for (std::int64_t columns = 1; columns < b; ++columns) {
       HostMatrix<double> host(4 * b + 1, columns);
       host.rows[static_cast<std::size_t>(2 * b)].push_back({columns - 1, 3.0});
-      Filigree::BellOptions bell;
-      bell.block_size = b;
-      bell.max_storage_ratio = 1e6;
-      expect_correct<Filigree::BellMatrix>(host, bell);
-      Filigree::CdsOptions cds;
-      cds.block_size = b;
-      cds.max_storage_ratio = 1e6;
-      expect_correct<Filigree::CdsMatrix>(host, cds);
+      expect_correct<Filigree::BellMatrix>(host, any_padding(b, Filigree::BellOptions()));
+      expect_correct<Filigree::CdsMatrix>(host, any_padding(b, Filigree::CdsOptions()));
     }
 }
 

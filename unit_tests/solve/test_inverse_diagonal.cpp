@@ -241,7 +241,8 @@ TEST(InverseDiagonal, RefusesInversesThatFloatCannotHold) {
       if (value > 1) {
         // In blocks, elements that are too small become 0.
         const auto inverse = Filigree::inverse_diagonal_blocks<float>(ExecutionSpace(), crs, b);
-        EXPECT_EQ(host_list(inverse.values)[static_cast<std::size_t>(5 % b * inverse.column_stride() + 5)], 0.0f);
+        EXPECT_EQ(host_list(inverse.values)[static_cast<std::size_t>(5 % b * inverse.column_stride() + 5)],
+                  0.0f);
         continue;
       }
       EXPECT_TRUE(holds(message<std::runtime_error>(
@@ -257,14 +258,18 @@ TEST(InverseDiagonal, OfAnEmptyMatrixIsEmpty) {
   EXPECT_EQ(Filigree::inverse_diagonal_blocks(ExecutionSpace(), crs, 4).numRows(), 0);
 }
 
-TEST(Preconditioner, AppliesTheInverse) {
-  const auto host = blocks_and_more<double>(43, 4, false);
-  const auto crs = device_crs(host);
-  using Matrix = std::decay_t<decltype(crs)>;
+class Preconditioner : public testing::Test {
+ protected:
+  using Matrix = Crs<double>;
   using Vector = Kokkos::View<double*, Device>;
-  const auto r = Random(3).vectors<double>(43, 1).data;
-  const auto r_view = device_list<Vector>(r);
-  const Vector z("z", 43);
+  const HostMatrix<double> host = blocks_and_more<double>(43, 4, false);
+  const Matrix crs = device_crs(host);
+  const std::vector<double> r = Random(3).vectors<double>(43, 1).data;
+  const Vector r_view = device_list<Vector>(r);
+  const Vector z = Vector("z", 43);
+};
+
+TEST_F(Preconditioner, AppliesTheInverse) {
   const Filigree::JacobiPreconditioner<Matrix> jacobi(ExecutionSpace(), crs);
   jacobi.apply(ExecutionSpace(), r_view, z);
   const auto diagonal = host_list(Filigree::diagonal(crs));
@@ -285,14 +290,7 @@ TEST(Preconditioner, AppliesTheInverse) {
   EXPECT_EQ(host_list(z), r);
 }
 
-TEST(Preconditioner, AppliesAnInverseInFloat) {
-  const auto host = blocks_and_more<double>(43, 4, false);
-  const auto crs = device_crs(host);
-  using Matrix = std::decay_t<decltype(crs)>;
-  using Vector = Kokkos::View<double*, Device>;
-  const auto r = Random(3).vectors<double>(43, 1).data;
-  const auto r_view = device_list<Vector>(r);
-  const Vector z("z", 43);
+TEST_F(Preconditioner, AppliesAnInverseInFloat) {
   Filigree::JacobiPreconditioner<Matrix, float> jacobi(ExecutionSpace(), crs);
   jacobi.apply(ExecutionSpace(), r_view, z);
   const auto inverse = host_list(jacobi.inverse());
