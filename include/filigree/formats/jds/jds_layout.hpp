@@ -41,18 +41,29 @@ struct JaggedTile {
 
   /// Jagged diagonals that are added at once, so that a sum is loaded and stored once for all of them.
   static constexpr int band = 4;
+  /// The prefetch distance in rows, for one column of x (see docs/performance.md, "Prefetching on hosts").
+  static constexpr std::int64_t rows_ahead = 192;
 
   /// Adds the products of all rows of the tile: sums[i] += row i * x.
   template <bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add(const Operands& operands, typename Operands::sums_type* sums) const {
-    constexpr std::int64_t rows_per_step = 16;
+    constexpr bool one_column = Operands::most_columns == 1;
+    constexpr std::int64_t rows_per_step = one_column ? 32 : 16;
     for (std::int64_t k = 0; k < width; k += band) {
       const std::int64_t end = k + band < width ? k + band : width;
       const std::int64_t whole = end - k == band ? rows_with_entry(end - 1) : 0;
       for (std::int64_t i = 0; i < whole; i += rows_per_step) {
-        for (std::int64_t next = end; next < end + band && next < width; ++next) {
-          prefetch_elements(values + offsets[next], rows_per_step, i);
-          prefetch_elements(entries + offsets[next], rows_per_step, i);
+        if constexpr (one_column) {
+          FILIGREE_UNROLL(4)
+          for (int e = 0; e < band; ++e) {
+            prefetch_elements<1>(values + offsets[k + e] + i, rows_per_step, rows_ahead);
+            prefetch_elements<1>(entries + offsets[k + e] + i, rows_per_step, rows_ahead);
+          }
+        } else {
+          for (std::int64_t next = end; next < end + band && next < width; ++next) {
+            prefetch_elements(values + offsets[next], rows_per_step, i);
+            prefetch_elements(entries + offsets[next], rows_per_step, i);
+          }
         }
         add_diagonals<band, Conjugate>(operands, sums, k, i,
                                        i + rows_per_step < whole ? i + rows_per_step : whole);
