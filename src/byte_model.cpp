@@ -70,6 +70,9 @@ constexpr double part_of_cache = 0.8;
 /// Seconds of the searches of a balanced CRS product whose chunks reach over very many rows. A search is a
 /// sequence of dependent loads (see docs/performance.md, "Balanced CRS with many rows without entries").
 constexpr double search_seconds = 40e-6;
+/// If rows are sorted, those without entries lie together. A warp that has only such rows takes this part of the time
+/// of another (see docs/performance.md, "Balanced CRS with many rows without entries").
+constexpr double part_of_empty_warp = 0.25;
 /// Bytes of sectors per row that sorting moves away from its neighbours. The lane of the row loads the
 /// permutation, the row length and x, and stores y, each in a sector that no other lane uses.
 constexpr double sector_bytes_of_moved_row = 244;
@@ -351,6 +354,8 @@ Prediction ByteModel::predict(const SellOptions& options) const {
                        slices * (8 + m_ordinal + (options.short_columns ? 8 + m_ordinal : 0));
   Work work = row_work(bytes, elements / warp_size, log2_lanes);
   work.cache_bytes += rows.moved_bytes;
+  if (sorted && m_statistics.rows > 0)
+    work.warps *= 1 - (1 - part_of_empty_warp) * static_cast<double>(m_statistics.empty_rows) / m_rows;
   const double reads = (options.short_columns ? 3 : 2) + (sorted ? 1 : 0);
   Kernel kernel = sorted ? Kernels::sell_sorted : Kernels::sell;
   if (log2_lanes > 0) kernel = Kernels::sell_lanes;

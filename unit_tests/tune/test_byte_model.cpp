@@ -145,6 +145,21 @@ TEST(ByteModel, PrefersCooToBalancedCrsIfAlmostAllRowsAreEmpty) {
   EXPECT_LT(coo_per_crs(10000000), 0.9);
 }
 
+/// Sorting puts rows without entries together, so that most warps of sorted SELL have no entry and end early.
+TEST(ByteModel, PrefersSortedSellToBalancedCrsIfMostRowsAreEmptyAndTheOthersEqual) {
+  Random random(5);
+  HostMatrix<double> host(1000000, 1000000);
+  for (std::size_t row = 0; row < 1000000; row += 20) {
+    const std::int64_t first = random.below(999000);
+    for (std::int64_t k = 0; k < 6; ++k)
+      host.rows[row].push_back({first + 150 * k, 1.0});
+  }
+  const ByteModel model = model_of(device_crs(host), h200_without_cache());
+  Filigree::SellOptions sorted;
+  sorted.sorting_window = Filigree::SellOptions::sorted_window;
+  EXPECT_LT(model.predict(sorted).seconds, model.predict(Filigree::WrappedCrsOptions()).seconds);
+}
+
 /// If the prediction left out the list of rows without entries, optimize() would refuse COO, because the
 /// result stores more than was predicted.
 TEST(ByteModel, CountsTheListOfEmptyRows) {

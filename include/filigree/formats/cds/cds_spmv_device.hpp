@@ -32,11 +32,16 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   using typename base::scalar_type;
   using typename base::sums_type;
   using typename base::value_pointer;
-  /// Few lanes suffice if each load brings values of several rows, and these rows need more registers (see
-  /// docs/performance.md, "CDS: rows per lane").
+  /// Whether values of 4 bytes lie in blocks whose size is read at run time. Their last batch has exactly the elements that
+  /// are left, and 1024 lanes run on a multiprocessor. Both are slower for values of 2 bytes (see docs/performance.md,
+  /// "CDS: rows per lane").
+  static constexpr bool has_exact_last_batch = RowsPerLane > 1 && BlockSize == 0 &&
+                                               sizeof(scalar_type) == sizeof(float);
+  /// Few lanes suffice if each load brings values of several rows, and these rows need more registers.
   using launch =
       std::conditional_t<(RowsPerLane > 1 && (sizeof(scalar_type) < 8 || is_split_v<Cds>)),
-                         RowLaunch<ExecutionSpace, 128, BlockSize == 1 ? 8 : 6>, typename base::launch>;
+                         RowLaunch<ExecutionSpace, 128, BlockSize == 1 || has_exact_last_batch ? 8 : 6>,
+                         typename base::launch>;
   /// Whether the rows of a lane can lie in two block rows.
   static constexpr bool rows_cross_blocks = BlockSize > 1 && BlockSize % RowsPerLane != 0;
   /// The values of the lane's rows in one matrix column.
@@ -196,6 +201,21 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     }
   }
 
+  /// Adds the last `count` elements of the rows of a lane, at most Most, which lie in the columns of `block` from c on.
+  template <int Most>
+  KOKKOS_FORCEINLINE_FUNCTION void add_last_elements(sums_type (&sums)[RowsPerLane], value_pointer value,
+                                                     int count, int own_rows, const BlockColumns& block,
+                                                     int c) const {
+    if constexpr (!has_exact_last_batch) {
+      add_elements<Most, false>(sums, value, count, count, own_rows, block, c, block);
+    } else if constexpr (Most > 0) {
+      if (count == Most)
+        add_elements<Most, true>(sums, value, count, count, own_rows, block, c, block);
+      else
+        add_last_elements<Most - 1>(sums, value, count, own_rows, block, c);
+    }
+  }
+
   /// The sums of the rows of a lane for a block size above largest_compiled_block_size. A batch of elements
   /// continues on the next diagonal: a shorter batch at the end of each diagonal would wait for memory as long
   /// as a full one.
@@ -225,8 +245,7 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
         next_block = block_columns(block_row, d < last_diagonal ? d + 1 : last_diagonal);
       }
     }
-    if (d == last_diagonal && c < b)
-      add_elements<batch, false>(sums, value, b - c, b - c, own_rows, block, c, block);
+    if (d == last_diagonal && c < b) add_last_elements<batch>(sums, value, b - c, own_rows, block, c);
   }
 
   /// The product of the RowsPerLane rows from `row` on.
