@@ -70,8 +70,8 @@ constexpr double part_of_cache = 0.8;
 /// Seconds of the searches of a balanced CRS product whose chunks reach over very many rows. A search is a
 /// sequence of dependent loads (see docs/performance.md, "Balanced CRS with many rows without entries").
 constexpr double search_seconds = 40e-6;
-/// If rows are sorted, those without entries lie together. A warp that has only such rows takes this part of the time
-/// of another (see docs/performance.md, "Balanced CRS with many rows without entries").
+/// Sorting puts the rows of SELL without entries together. The model counts this part of a warp for a warp of only such
+/// rows. The figure was chosen (see docs/performance.md, "Balanced CRS with many rows without entries").
 constexpr double part_of_empty_warp = 0.25;
 /// Bytes of sectors per row that sorting moves away from its neighbours. The lane of the row loads the
 /// permutation, the row length and x, and stores y, each in a sector that no other lane uses.
@@ -176,6 +176,17 @@ SlicedRows sliced_rows(const MatrixStatistics& statistics, std::int64_t window, 
     return between(sampled(last), whole(), (at - last - 1) / (scale(statistics.rows) - last - 1));
   const int larger = static_cast<int>(std::ceil(at)) - 1;
   return between(sampled(larger - 1), sampled(larger), at - larger);
+}
+
+/// The warps of SELL, as a part of all warps, if a warp without entries counts as part_of_empty_warp. In each window of
+/// sorted rows the warps with entries come first, and the last one of them is half full on average.
+double part_of_warps(const MatrixStatistics& statistics, std::int64_t sorting_window) {
+  const double rows = static_cast<double>(statistics.rows);
+  const double window = sorting_window == 0 ? rows : std::min(static_cast<double>(sorting_window), rows);
+  if (window <= warp_size) return 1;
+  const double full = 1 - static_cast<double>(statistics.empty_rows) / rows;
+  const double with_entries = std::min(1.0, full + 0.5 * warp_size / window);
+  return with_entries + part_of_empty_warp * (1 - with_entries);
 }
 
 }  // namespace
@@ -354,8 +365,7 @@ Prediction ByteModel::predict(const SellOptions& options) const {
                        slices * (8 + m_ordinal + (options.short_columns ? 8 + m_ordinal : 0));
   Work work = row_work(bytes, elements / warp_size, log2_lanes);
   work.cache_bytes += rows.moved_bytes;
-  if (sorted && m_statistics.rows > 0)
-    work.warps *= 1 - (1 - part_of_empty_warp) * static_cast<double>(m_statistics.empty_rows) / m_rows;
+  work.warps *= part_of_warps(m_statistics, options.sorting_window);
   const double reads = (options.short_columns ? 3 : 2) + (sorted ? 1 : 0);
   Kernel kernel = sorted ? Kernels::sell_sorted : Kernels::sell;
   if (log2_lanes > 0) kernel = Kernels::sell_lanes;

@@ -32,12 +32,12 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   using typename base::scalar_type;
   using typename base::sums_type;
   using typename base::value_pointer;
-  /// Whether values of 4 bytes lie in blocks whose size is read at run time. Their last batch has exactly the elements that
-  /// are left, and 1024 lanes run on a multiprocessor. Both are slower for values of 2 bytes (see docs/performance.md,
-  /// "CDS: rows per lane").
+  /// Whether the last batch of a row has exactly the elements that are left. It has so for values of 4 bytes in blocks
+  /// whose size is read at run time, of which 1024 lanes then run on a multiprocessor. Values of 2 bytes do not gain
+  /// (see docs/performance.md, "CDS: rows per lane").
   static constexpr bool has_exact_last_batch = RowsPerLane > 1 && BlockSize == 0 &&
                                                sizeof(scalar_type) == sizeof(float);
-  /// Few lanes suffice if each load brings values of several rows, and these rows need more registers.
+  /// Few lanes suffice if each load brings values of several rows, and these rows need more registers (same section).
   using launch =
       std::conditional_t<(RowsPerLane > 1 && (sizeof(scalar_type) < 8 || is_split_v<Cds>)),
                          RowLaunch<ExecutionSpace, 128, BlockSize == 1 || has_exact_last_batch ? 8 : 6>,
@@ -245,7 +245,8 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
         next_block = block_columns(block_row, d < last_diagonal ? d + 1 : last_diagonal);
       }
     }
-    if (d == last_diagonal && c < b) add_last_elements<batch>(sums, value, b - c, own_rows, block, c);
+    if (d == last_diagonal && c < b)
+      add_last_elements<has_exact_last_batch ? batch - 1 : batch>(sums, value, b - c, own_rows, block, c);
   }
 
   /// The product of the RowsPerLane rows from `row` on.
