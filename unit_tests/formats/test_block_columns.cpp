@@ -10,6 +10,22 @@
 namespace FiligreeTest {
 namespace {
 
+/// A banded matrix with the given number of diagonals, every third of which is a long way from the others.
+template <class Scalar>
+HostMatrix<Scalar> banded(std::int64_t rows, std::int64_t columns, int diagonals) {
+  std::vector<std::int64_t> offsets;
+  for (int d = 0; d < diagonals; ++d)
+    offsets.push_back(d % 3 == 0 ? 40 + d : d - diagonals / 2);
+  std::sort(offsets.begin(), offsets.end());
+  HostMatrix<Scalar> host(rows, columns);
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (const std::int64_t offset : offsets)
+      if (row + offset >= 0 && row + offset < columns)
+        host.rows[static_cast<std::size_t>(row)].push_back(
+            {row + offset, static_cast<Scalar>((row * 7 + offset * 3) % 11 + 1) / 4});
+  return host;
+}
+
 template <class Case>
 class BlockColumns : public testing::Test {
  public:
@@ -138,6 +154,61 @@ TYPED_TEST(BlockColumns, DoesNotMultiplyPaddingOfEmptyRows) {
   }
 }
 
+/// Two of three rows have no entry. Where a block has no entry, an Inf or NaN of x must not appear in y. 840 has whole
+/// blocks of all sizes up to 8. The last column of x, which cut blocks are clipped to, has NaN too.
+TYPED_TEST(BlockColumns, DoesNotMultiplyPaddingOfBands) {
+  using Scalar = typename TypeParam::Scalar;
+  for (const std::int64_t size : {840, 599})
+    for (const int diagonals : {5, 14}) {
+      auto host = banded<Scalar>(size, size, diagonals);
+      for (std::int64_t row = 0; row < size; ++row)
+        if (row % 3 != 0) host.rows[static_cast<std::size_t>(row)].clear();
+      for (int b = 1; b <= 8; ++b) {
+        const auto A = this->converted(host, b);
+        for (const std::int64_t columns : {4, 8, 11, 16}) {
+          auto x = Random(7).vectors<Scalar>(size, columns);
+          for (std::int64_t row = size - 1; row >= 0; row -= 25)
+            for (std::int64_t c = row % 2; c < columns; c += 2)
+              x(row, c) = row % 3 == 0 ? infinity<Scalar>() : not_a_number<Scalar>();
+          EXPECT_TRUE(multiplies_vectors<typename TypeParam::Layout>(
+              A, host, Product<Scalar>{Mode::NoTranspose, Scalar(1), Scalar(0), static_cast<int>(columns)},
+              x))
+              << size << " rows, " << diagonals << " diagonals, b = " << b;
+        }
+      }
+    }
+}
+
+/// An entry times Inf stays Inf, also if the row has padding where x is NaN.
+TYPED_TEST(BlockColumns, KeepInfinityBesidePadding) {
+  using Scalar = typename TypeParam::Scalar;
+  if constexpr (std::is_floating_point_v<Scalar>) {
+    for (int b = 1; b <= 8; ++b) {
+      const std::int64_t size = 20 * b;
+      HostMatrix<Scalar> host(size, size);
+      for (std::int64_t row = 0; row < size; ++row)
+        for (std::int64_t block = row / b; block < std::min<std::int64_t>(row / b + 7, 20); ++block)
+          if (b > 1 || (row + block) % 2 == 0)
+            host.rows[static_cast<std::size_t>(row)].push_back({block * b, Scalar(3)});
+      const auto A = this->converted(host, b);
+      for (const std::int64_t columns : {4, 8, 16}) {
+        HostVectors<Scalar> x(size, columns, infinity<Scalar>());
+        for (std::int64_t row = 0; row < size; ++row)
+          if (b > 1 ? row % b != 0 : row % 2 != 0)
+            for (std::int64_t c = 0; c < columns; ++c)
+              x(row, c) = not_a_number<Scalar>();
+        const auto y = multiply<View2, typename TypeParam::Layout>(
+            Mode::NoTranspose, Scalar(1), A, x, Scalar(0), HostVectors<Scalar>(size, columns));
+        for (std::int64_t c = 0; c < columns; ++c)
+          for (std::int64_t row = 0; row<size; row += b> 1 ? 1 : 2)
+            EXPECT_TRUE(std::isinf(y(row, c))) << y(row, c) << ", row " << row << ", b = " << b;
+      }
+    }
+  } else {
+    GTEST_SKIP() << "A complex product with Inf has NaN.";
+  }
+}
+
 template <class Scalar, Filigree::Impl::ColumnAccess Access>
 using SeveralColumns =
     Filigree::Impl::ProductOperands<Scalar, Scalar, Scalar,
@@ -198,22 +269,6 @@ void expect_several_rows() {
   empty.offsets = {};
   empty.values = {};
   EXPECT_FALSE((several_rows<ColumnAccess::row_major, b>(empty).second)) << b;
-}
-
-/// A banded matrix with the given number of diagonals, every third of which is a long way from the others.
-template <class Scalar>
-HostMatrix<Scalar> banded(std::int64_t rows, std::int64_t columns, int diagonals) {
-  std::vector<std::int64_t> offsets;
-  for (int d = 0; d < diagonals; ++d)
-    offsets.push_back(d % 3 == 0 ? 40 + d : d - diagonals / 2);
-  std::sort(offsets.begin(), offsets.end());
-  HostMatrix<Scalar> host(rows, columns);
-  for (std::int64_t row = 0; row < rows; ++row)
-    for (const std::int64_t offset : offsets)
-      if (row + offset >= 0 && row + offset < columns)
-        host.rows[static_cast<std::size_t>(row)].push_back(
-            {row + offset, static_cast<Scalar>((row * 7 + offset * 3) % 11 + 1) / 4});
-  return host;
 }
 
 template <class Case>

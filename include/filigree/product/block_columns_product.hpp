@@ -54,13 +54,22 @@ struct BlockColumnsProduct {
                                  Operands::most_columns > 1 && Operands::x_is_in_memory &&
                                  (x_is_row_major || (BlockSize % 2 == 0 && BlockSize % x_per_load == 0)) &&
                                  sizeof(accumulator_type[rows_per_lane][columns_per_lane]) <= 256;
+  /// Whether A, x and the sums are of double, and A is not split into two halves.
+  static constexpr bool is_double = std::is_same_v<scalar_type, double> && std::is_same_v<x_type, double> &&
+                                    std::is_same_v<accumulator_type, double> &&
+                                    !std::is_class_v<decltype(Product::values)>;
   /// Whether there are kernels for 8 and for 16 columns. They are where they were faster, and not for split values (see
   /// docs/performance.md, "Blocks with several columns of x on a GPU").
   static constexpr bool has_kernels_for_counts =
-      Columns == 0 && x_is_row_major && std::is_same_v<scalar_type, double> &&
-      std::is_same_v<x_type, double> && std::is_same_v<accumulator_type, double> &&
-      std::is_same_v<ordinal_type, int> && !std::is_class_v<decltype(Product::values)> &&
+      Columns == 0 && x_is_row_major && is_double && std::is_same_v<ordinal_type, int> &&
       (BlockSize == 4 || BlockSize == 5 || BlockSize == (Product::has_column_per_block ? 6 : 7));
+
+  /// Whether the kernel adds the products of padding too, and multiplies a row again if one of its sums is NaN, see
+  /// has_nan(). It does so where that was faster (see docs/performance.md, "Padding that is added").
+  static constexpr bool adds_padding =
+      is_double && (BlockSize == 3 || BlockSize == 6 || BlockSize == 7 ||
+                    (BlockSize == 4 && Product::has_column_per_block) ||
+                    (BlockSize == 2 && x_is_row_major != Product::has_column_per_block));
 
   Product product;
 
@@ -165,11 +174,44 @@ struct BlockColumnsProduct {
       for (std::int64_t k = 0; k < count; ++k)
         add_block(k);
     }
+    if constexpr (adds_padding) {
+      FILIGREE_UNROLL(8)
+      for (int r = 0; r < rows_per_lane; ++r)
+        if (LaneOperands::has_nan(sums[r])) multiply_entries(sums[r], row + r, operands);
+    }
     if constexpr (x_is_row_major) {
       for (int r = 0; r < rows_per_lane; ++r)
         operands.store(sums[r], row + r);
     } else {
       operands.store_rows(sums, row, product.rows);
+    }
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION static void add(accumulator_type& sum, const scalar_type& value,
+                                              const x_type& factor) {
+    if constexpr (adds_padding)
+      sum += widen<accumulator_type>(value) * widen<accumulator_type>(factor);
+    else
+      Operands::add_unless_zero(sum, value, factor);
+  }
+
+  /// Sets `sums` to those of the elements of a row that are not 0.
+  template <class LaneOperands>
+  KOKKOS_FORCEINLINE_FUNCTION void multiply_entries(typename LaneOperands::sums_type& sums,
+                                                    const std::int64_t row,
+                                                    const LaneOperands& operands) const {
+    for (accumulator_type& sum : sums)
+      sum = accumulator_type(0);
+    const ordinal_type block_row = static_cast<ordinal_type>(row) / BlockSize;
+    FILIGREE_UNROLL(1)
+    for (std::int64_t k = 0; k < product.block_count(); ++k) {
+      const ordinal_type column = product.block_column(block_row, k);
+      FILIGREE_UNROLL(1)
+      for (int c = 0; c < BlockSize; ++c)
+        operands.add_unless_zero(sums,
+                                 conjugate_if<Conjugate>(load_once(
+                                     product.values + ((k * BlockSize + c) * product.value_stride() + row))),
+                                 column + c);
     }
   }
 
@@ -210,7 +252,7 @@ struct BlockColumnsProduct {
     for (int i = 0; i < batch; ++i)
       for (int c = 0; c < columns_per_lane; ++c)
         for (int r = 0; r < rows_per_lane; ++r)
-          if (first + i < BlockSize) operands.add_unless_zero(sums[r][c], values[i][r], factors[i].values[c]);
+          if (first + i < BlockSize) add(sums[r][c], values[i][r], factors[i].values[c]);
   }
 
   /// The same if the elements of a column of x are neighbours.
@@ -232,7 +274,7 @@ struct BlockColumnsProduct {
       FILIGREE_UNROLL(4)
       for (int i = 0; i < batch; ++i)
         for (int r = 0; r < rows_per_lane; ++r)
-          if (first + i < BlockSize) operands.add_unless_zero(sums[r][c], values[i][r], factors[i]);
+          if (first + i < BlockSize) add(sums[r][c], values[i][r], factors[i]);
     });
   }
 };

@@ -28,6 +28,7 @@ struct BlocksAheadProduct {
   using scalar_type = typename Product::scalar_type;
   using ordinal_type = typename Product::ordinal_type;
   using sums_type = typename Operands::sums_type;
+  using accumulator_type = typename Operands::accumulator_type;
   using row_type = stored_row_t<ordinal_type>;
 
   static constexpr bool is_double = std::is_same_v<scalar_type, double>;
@@ -39,6 +40,10 @@ struct BlocksAheadProduct {
   /// slower (see docs/performance.md, "Values loaded ahead").
   static constexpr bool offsets_are_constant =
       is_double && !Product::has_column_per_block && !(BlockSize == 4 && columns_of_x > 8);
+
+  /// Whether the kernel adds the products of padding too, and multiplies a row again if one of its sums is NaN, see
+  /// has_nan(). It does so where that was faster (see docs/performance.md, "Padding that is added").
+  static constexpr bool adds_padding = is_double && BlockSize < 8 && (BlockSize > 1 || columns_of_x > 4);
 
   Product product;
 
@@ -94,10 +99,36 @@ struct BlocksAheadProduct {
           columns[i * BlockSize + c] = blocks[i] + (c < last ? c : last);
       }
       if (Product::has_column_per_block) find_blocks(blocks, block_row, first + Blocks);
-      product.operands.template add_batch_unless_zero<Operands::column_group>(sums, values, columns);
+      product.operands.template add_batch<Operands::column_group>(
+          sums, columns, [](int) { return true; },
+          [&](accumulator_type& sum, int i, const scalar_type& factor) {
+            if constexpr (adds_padding)
+              sum += values[i] * factor;
+            else
+              Operands::add_unless_zero(sum, values[i], factor);
+          });
       load(values, row, first + Blocks);
     }
+    if constexpr (adds_padding)
+      if (Operands::has_nan(sums)) multiply_entries(sums, row, block_row);
     product.operands.store(sums, row);
+  }
+
+  /// Sets `sums` to those of the elements of a row that are not 0.
+  KOKKOS_FORCEINLINE_FUNCTION void multiply_entries(sums_type& sums, const row_type row,
+                                                    const ordinal_type block_row) const {
+    for (accumulator_type& sum : sums)
+      sum = accumulator_type(0);
+    FILIGREE_UNROLL(1)
+    for (int k = 0; k < static_cast<int>(product.block_count()); ++k) {
+      const ordinal_type column = product.block_column(block_row, k);
+      const ordinal_type last = static_cast<ordinal_type>(product.columns - 1) - column;
+      FILIGREE_UNROLL(1)
+      for (int c = 0; c < BlockSize; ++c)
+        product.operands.add_unless_zero(sums,
+                                         product.values[(k * BlockSize + c) * product.value_stride() + row],
+                                         column + (c < last ? c : last));
+    }
   }
 };
 

@@ -175,6 +175,17 @@ struct ProductOperands : Scaling {
     sum += widen<accumulator_type>(a) * (a == Scalar(0) ? Factor(0) : factor);
   }
 
+  /// Whether a sum is NaN. A kernel that adds the products of padding, which are 0 * x, checks its sums with this.
+  /// Without a NaN they are right: 0 * x changes more than the sign of a zero only if x is Inf or NaN. With a NaN the
+  /// kernel must multiply the row again without padding. Mostly that is rare, and the additions need no test of their
+  /// own (see docs/performance.md, "Padding that is added"). A compiler must not assume that there is no NaN.
+  KOKKOS_FORCEINLINE_FUNCTION static bool has_nan(const sums_type& sums) {
+    bool result = false;
+    for (const accumulator_type& sum : sums)
+      result = result || sum != sum;
+    return result;
+  }
+
   /// Calls add(sums[c], i, x(columns_of_a[i], c)) for all columns c of x and all i in order. If exists(i) is
   /// false, x is not read, and 0 stands for its element. Elements of x are loaded in groups, before the
   /// additions of the group. A group has ColumnsTogether columns of x, if they are exact and x is in memory;

@@ -13,7 +13,8 @@ namespace Filigree::Impl {
 ///
 /// A lane multiplies its entries in batches. At the beginning of a batch it loads the columns of the next one, and at
 /// the end the values (see docs/performance.md, "Values loaded ahead"). For padding it loads the first element of each
-/// column of x, so that no load waits for a branch, and adds nothing.
+/// column of x, so that no load waits for a branch. In float it then adds nothing. In double it adds the product
+/// with the value of padding, which must be 0, and multiplies a row again if one of its sums is NaN, see has_nan().
 template <class ExecutionSpace, class Ell, class Operands, int Batch>
 struct EllAheadProduct {
   static_assert(runs_on_gpu_v<ExecutionSpace>, "One lane per row is right for a GPU only.");
@@ -21,6 +22,9 @@ struct EllAheadProduct {
   using scalar_type = typename Ell::value_type;
   using ordinal_type = typename Ell::ordinal_type;
   using sums_type = typename Operands::sums_type;
+  using accumulator_type = typename Operands::accumulator_type;
+  /// Whether the products of padding are added (see docs/performance.md, "Padding that is added").
+  static constexpr bool adds_padding = std::is_same_v<scalar_type, double>;
 
   EllLayout<scalar_type, ordinal_type, true> ell;
   Operands operands;
@@ -58,6 +62,15 @@ struct EllAheadProduct {
       batch[u] = first + u < count ? row.value_once(first + u) : scalar_type(0);
   }
 
+  /// Sets `sums` to those of the entries of a row, without padding.
+  KOKKOS_FORCEINLINE_FUNCTION void multiply_entries(sums_type& sums, const entries_type& row) const {
+    for (accumulator_type& sum : sums)
+      sum = accumulator_type(0);
+    FILIGREE_UNROLL(1)
+    for (int k = 0; k < row.count; ++k)
+      if (row.column(k) >= 0) operands.add(sums, row.value(k), row.column(k));
+  }
+
   KOKKOS_FORCEINLINE_FUNCTION void multiply(const std::int64_t i) const {
     // The first batch does not wait for the length of the row: padding has column -1. If there is no second batch, the
     // length is not read at all. In the ELL part of a hybrid matrix it may exceed the width.
@@ -83,12 +96,14 @@ struct EllAheadProduct {
       next_exist = load_columns(next_columns, row, first + Batch, row.count);
       operands.template add_batch<Operands::column_group>(
           sums, columns, [](int) { return true; },
-          [&](typename Operands::accumulator_type& sum, int u, const scalar_type& factor) {
+          [&](accumulator_type& sum, int u, const scalar_type& factor) {
             const auto with_product = sum + batch[u] * factor;
-            sum = (exist & (1u << u)) != 0 ? with_product : sum;
+            sum = (adds_padding || (exist & (1u << u)) != 0) ? with_product : sum;
           });
       load_values(batch, row, first + Batch, row.count);
     }
+    if constexpr (adds_padding)
+      if (Operands::has_nan(sums)) multiply_entries(sums, row);
     operands.store(sums, i);
   }
 };
