@@ -2,6 +2,7 @@
 #pragma once
 
 #include "filigree/product/launch_product.hpp"
+#include "filigree/product/multiply_block_elements.hpp"
 #include "filigree/product/operands.hpp"
 
 namespace Filigree::Impl {
@@ -177,7 +178,8 @@ struct BlockColumnsProduct {
     if constexpr (adds_padding) {
       FILIGREE_UNROLL(8)
       for (int r = 0; r < rows_per_lane; ++r)
-        if (LaneOperands::has_nan(sums[r])) multiply_entries(sums[r], row + r, operands);
+        if (LaneOperands::has_nan(sums[r]))
+          multiply_block_elements<BlockSize, Conjugate>(sums[r], product, row + r, operands);
     }
     if constexpr (x_is_row_major) {
       for (int r = 0; r < rows_per_lane; ++r)
@@ -193,26 +195,6 @@ struct BlockColumnsProduct {
       sum += widen<accumulator_type>(value) * widen<accumulator_type>(factor);
     else
       Operands::add_unless_zero(sum, value, factor);
-  }
-
-  /// Sets `sums` to those of the elements of a row that are not 0.
-  template <class LaneOperands>
-  KOKKOS_FORCEINLINE_FUNCTION void multiply_entries(typename LaneOperands::sums_type& sums,
-                                                    const std::int64_t row,
-                                                    const LaneOperands& operands) const {
-    for (accumulator_type& sum : sums)
-      sum = accumulator_type(0);
-    const ordinal_type block_row = static_cast<ordinal_type>(row) / BlockSize;
-    FILIGREE_UNROLL(1)
-    for (std::int64_t k = 0; k < product.block_count(); ++k) {
-      const ordinal_type column = product.block_column(block_row, k);
-      FILIGREE_UNROLL(1)
-      for (int c = 0; c < BlockSize; ++c)
-        operands.add_unless_zero(sums,
-                                 conjugate_if<Conjugate>(load_once(
-                                     product.values + ((k * BlockSize + c) * product.value_stride() + row))),
-                                 column + c);
-    }
   }
 
   template <class Pointer>

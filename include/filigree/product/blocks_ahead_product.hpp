@@ -4,6 +4,7 @@
 #include "filigree/core/integer.hpp"
 #include "filigree/core/load_once.hpp"
 #include "filigree/product/launch_product.hpp"
+#include "filigree/product/multiply_block_elements.hpp"
 #include "filigree/product/operands.hpp"
 #include "filigree/product/values_ahead.hpp"
 
@@ -110,25 +111,8 @@ struct BlocksAheadProduct {
       load(values, row, first + Blocks);
     }
     if constexpr (adds_padding)
-      if (Operands::has_nan(sums)) multiply_entries(sums, row, block_row);
+      if (Operands::has_nan(sums)) multiply_block_elements<BlockSize>(sums, product, row, product.operands);
     product.operands.store(sums, row);
-  }
-
-  /// Sets `sums` to those of the elements of a row that are not 0.
-  KOKKOS_FORCEINLINE_FUNCTION void multiply_entries(sums_type& sums, const row_type row,
-                                                    const ordinal_type block_row) const {
-    for (accumulator_type& sum : sums)
-      sum = accumulator_type(0);
-    FILIGREE_UNROLL(1)
-    for (int k = 0; k < static_cast<int>(product.block_count()); ++k) {
-      const ordinal_type column = product.block_column(block_row, k);
-      const ordinal_type last = static_cast<ordinal_type>(product.columns - 1) - column;
-      FILIGREE_UNROLL(1)
-      for (int c = 0; c < BlockSize; ++c)
-        product.operands.add_unless_zero(sums,
-                                         product.values[(k * BlockSize + c) * product.value_stride() + row],
-                                         column + (c < last ? c : last));
-    }
   }
 };
 
