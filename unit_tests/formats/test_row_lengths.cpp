@@ -29,7 +29,7 @@ HostMatrix<Scalar> rows_of_many_lengths(std::int64_t rows, std::int64_t most) {
 /// Expects correct products of all variants of a format. The first and the last element of each column of x
 /// are Inf. Padding has column -1; if a kernel read x there, it would read the last element of the column of
 /// x before, and Inf would appear in y. If it multiplied padding by the first element, Inf would appear, too.
-template <template <class...> class Format, class Scalar>
+template <template <class...> class Format, class Layout = Kokkos::LayoutLeft, class Scalar>
 void expect_correct(const HostMatrix<Scalar>& host, const std::vector<int>& numbers_of_columns = {0, 3}) {
   const auto crs = device_crs(host);
   using Options = typename decltype(Filigree::convert<Format>(crs))::options_type;
@@ -41,7 +41,7 @@ void expect_correct(const HostMatrix<Scalar>& host, const std::vector<int>& numb
     const auto expected = expect_product(host, product, x);
     for (const auto& variants : {Filigree::variants_of<Options>(), small_variants(Options())})
       for (const auto& variant : variants)
-        EXPECT_TRUE(multiplies_as_expected<Kokkos::LayoutLeft>(
+        EXPECT_TRUE(multiplies_as_expected<Layout>(
             Filigree::convert<Format>(crs, any_padding(1, variant.options)), product, expected))
             << variant.name;
   }
@@ -89,6 +89,45 @@ TEST(RowsOfManyLengths, OfEllAreMultipliedInBatches) {
   expect_correct_batches<float>();
 }
 
+template <class Scalar>
+void expect_correct_shares() {
+  const std::vector<int> numbers_of_columns = {8, 12, 16, 24};
+  for (const std::int64_t most : {3, 8, 9, 27}) {
+    const auto host = rows_of_many_lengths<Scalar>(2003, most);
+    expect_correct<Filigree::EllMatrix, Kokkos::LayoutRight>(host, numbers_of_columns);
+    expect_correct<Filigree::SellMatrix, Kokkos::LayoutRight>(host, numbers_of_columns);
+  }
+}
+
+/// On a GPU two or four lanes multiply a row with 8 or 16 columns of LayoutRight, and give each other entries. Rows
+/// of neighbouring lanes differ in length, and the last warp has lanes without a row.
+TEST(RowsOfManyLengths, OfEllAndSellAreSharedByLanes) {
+  expect_correct_shares<double>();
+  expect_correct_shares<float>();
+}
+
+/// Slices of four rows, of which every third is too wide for short columns: one warp of a GPU has slices of both kinds.
+TEST(RowsOfManyLengths, HaveShortAndWholeColumnsInOneWarp) {
+  HostMatrix<float> host(403, 70000);
+  Random random(17);
+  for (std::int64_t row = 0; row < 403; ++row) {
+    const bool wide = row / 4 % 3 == 1;
+    for (std::int64_t i = 0; i < 1 + row % 11; ++i)
+      host.rows[static_cast<std::size_t>(row)].push_back(
+          {wide ? i * 6999 : 5 * row + 3 * i, random.value<float>()});
+    if (wide) host.rows[static_cast<std::size_t>(row)].push_back({69999, random.value<float>()});
+  }
+  Filigree::SellOptions options;
+  options.slice_height = 4;
+  options.short_columns = true;
+  const auto A = Filigree::convert<Filigree::SellMatrix>(device_crs(host), options);
+  EXPECT_GT(A.entries.extent(0), 0u);
+  EXPECT_GT(A.short_entries.extent(0), 0u);
+  for (const int columns : {8, 16})
+    EXPECT_TRUE(
+        multiplies<Kokkos::LayoutRight>(A, host, Product<float>{Mode::NoTranspose, 1.5f, 0.5f, columns}));
+}
+
 /// Four neighbouring columns of a LayoutRight View: neither is x unit-stride, nor are its rows aligned.
 TEST(RowsOfManyLengths, OfEllAreMultipliedByPartsOfViews) {
   const auto host = rows_of_nearly_one_length<double>(14);
@@ -117,24 +156,22 @@ TEST(RowsOfManyLengths, OfTheEllPartAloneEndAtItsWidth) {
     auto x = Random(5).vectors<double>(host.columns, columns);
     for (std::int64_t c = 0; c < columns; ++c)
       x(0, c) = infinity<double>();  // no row has an entry there
-    EXPECT_TRUE(multiplies_vectors<Kokkos::LayoutLeft>(hyb.ell, part,
-                                                       Product<double>{Mode::NoTranspose, 1, 0, columns}, x));
+    const Product<double> product{Mode::NoTranspose, 1, 0, columns};
+    EXPECT_TRUE(multiplies_vectors<Kokkos::LayoutLeft>(hyb.ell, part, product, x));
+    EXPECT_TRUE(multiplies_vectors<Kokkos::LayoutRight>(hyb.ell, part, product, x));
   }
 }
 
-/// A stored zero is not padding: its product with Inf is NaN, for any number of columns.
-TEST(StoredZeros, OfEllAreMultiplied) {
-  HostMatrix<double> host(40, 40);
-  for (std::int64_t row = 0; row < 40; ++row)
-    for (std::int64_t i = 0; i < 7; ++i)
-      host.rows[static_cast<std::size_t>(row)].push_back({(row + i) % 40, i == 3 ? 0.0 : 1.0});
-  const auto A = Filigree::convert<Filigree::EllMatrix>(device_crs(host));
+/// Expects that a stored zero adds NaN where x is Inf.
+template <class Layout, class Matrix>
+void expect_nan_of_stored_zeros(const Matrix& A) {
+  using Scalar = typename Matrix::value_type;
   for (const int columns : {1, 3, 4, 8, 16}) {
-    HostVectors<double> x(40, columns, 1.0);
+    HostVectors<Scalar> x(40, columns, 1);
     for (std::int64_t c = 0; c < columns; ++c)
-      x(20, c) = infinity<double>();
-    const auto y = multiply<View2, Kokkos::LayoutLeft>(Mode::NoTranspose, 1.0, A, x, 0.0,
-                                                       HostVectors<double>(40, columns));
+      x(20, c) = infinity<Scalar>();
+    const auto y = multiply<View2, Layout>(Mode::NoTranspose, Scalar(1), A, x, Scalar(0),
+                                           HostVectors<Scalar>(40, columns));
     for (std::int64_t c = 0; c < columns; ++c)
       for (std::int64_t row = 0; row < 40; ++row) {
         const std::int64_t i = (20 - row + 40) % 40;
@@ -142,6 +179,22 @@ TEST(StoredZeros, OfEllAreMultiplied) {
         EXPECT_EQ(std::isinf(y(row, c)), i < 7 && i != 3) << row;
       }
   }
+}
+
+/// A stored zero is not padding: its product with Inf is NaN, for any number of columns.
+TEST(StoredZeros, AreMultiplied) {
+  HostMatrix<double> host(40, 40);
+  HostMatrix<float> host_of_float(40, 40);
+  for (std::int64_t row = 0; row < 40; ++row)
+    for (std::int64_t i = 0; i < 7; ++i) {
+      host.rows[static_cast<std::size_t>(row)].push_back({(row + i) % 40, i == 3 ? 0.0 : 1.0});
+      host_of_float.rows[static_cast<std::size_t>(row)].push_back({(row + i) % 40, i == 3 ? 0.0f : 1.0f});
+    }
+  const auto ell = Filigree::convert<Filigree::EllMatrix>(device_crs(host));
+  expect_nan_of_stored_zeros<Kokkos::LayoutLeft>(ell);
+  expect_nan_of_stored_zeros<Kokkos::LayoutRight>(ell);
+  const auto sell = Filigree::convert<Filigree::SellMatrix>(device_crs(host_of_float));
+  expect_nan_of_stored_zeros<Kokkos::LayoutRight>(sell);
 }
 
 /// A host multiplies both parts of HYB in one kernel, unless the longest row has more than eight times as

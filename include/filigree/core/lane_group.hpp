@@ -34,6 +34,39 @@ KOKKOS_FORCEINLINE_FUNCTION void add_lanes_of_group([[maybe_unused]] Partial& mi
 #endif
 }
 
+/// The `value` of lane `lane` of the Width neighbouring lanes that this lane belongs to. Width is a power of two. All
+/// lanes of the group must call it.
+template <int Width, class T>
+KOKKOS_FORCEINLINE_FUNCTION T of_lane([[maybe_unused]] const T& value, [[maybe_unused]] int lane) {
+  static_assert(std::is_arithmetic_v<T> && sizeof(T) >= 4, "A GPU exchanges numbers of 4 or 8 bytes.");
+#if defined(__CUDA_ARCH__)
+  return __shfl_sync(0xffffffffu, value, lane, Width);
+#else
+  return value;
+#endif
+}
+
+/// The largest `mine` of the lanes of a group. All lanes must call it.
+KOKKOS_FORCEINLINE_FUNCTION int largest_of_group(int mine) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  mine = __reduce_max_sync(0xffffffffu, mine);
+#elif defined(__CUDA_ARCH__)
+  for (int distance = 16; distance > 0; distance /= 2) {
+    const int other = __shfl_xor_sync(0xffffffffu, mine, distance);
+    mine = other > mine ? other : mine;
+  }
+#endif
+  return mine;
+}
+
+/// Whether a lane of the group has `mine`. All lanes must call it.
+KOKKOS_FORCEINLINE_FUNCTION bool any_of_group(bool mine) {
+#if defined(__CUDA_ARCH__)
+  mine = __any_sync(0xffffffffu, mine);
+#endif
+  return mine;
+}
+
 /// The number of this lane in its team, if the team has groups.
 KOKKOS_FORCEINLINE_FUNCTION int lane_in_team() {
 #if defined(__CUDA_ARCH__)

@@ -55,6 +55,18 @@ struct EllLayout : RowLayout<EllLayout<Scalar, Ordinal, RowLengths>, Scalar, Ord
     visit(lane_entries(i, lane));
   }
 
+  /// Calls visit(entries) with all elements of stored row i, padding included. For SharedEntriesProduct.
+  template <class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION void visit_row_of_group(stored_row_type i, const Visit& visit) const {
+    visit(entries_type{values + i, entries + i, stride, width});
+  }
+  /// The number of entries of stored row i before its padding, or more.
+  KOKKOS_FORCEINLINE_FUNCTION length_type length_of_row(stored_row_type i, length_type) const {
+    if (row_lengths == nullptr) return width;
+    const length_type length = static_cast<length_type>(row_lengths[i]);
+    return length < width ? length : width;
+  }
+
   template <class Visit>
   KOKKOS_INLINE_FUNCTION void visit_tile(std::int64_t i, std::int64_t count, const Visit& visit) const {
     const std::int64_t start = i << log2_lanes;

@@ -4,6 +4,7 @@
 #include "filigree/formats/ell/ell_layout.hpp"
 #include "filigree/formats/ell/ell_spmv_ahead.hpp"
 #include "filigree/product/row_product.hpp"
+#include "filigree/product/shared_entries_product.hpp"
 
 namespace Filigree::Impl {
 
@@ -13,6 +14,10 @@ template <class ExecutionSpace, class S, class O, class D, class M, class Z, cla
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const EllMatrix<S, O, D, M, Z>& ell, const Operands& operands) {
   if (!is_transpose(mode) && launch_ell_ahead(exec, name, ell, operands)) return;
+  // The teams of this kernel have 256 lanes. RowProduct can have other teams.
+  if (!is_transpose(mode) && ell.lanes_per_team() == 256 &&
+      launch_shared_entries(exec, name, EllLayout<S, O, true>(ell), operands))
+    return;
   with_layout(exec, ell, [&](const auto& layout) {
     launch_row_product<true>(exec, name, mode, layout, operands, static_cast<std::int64_t>(ell.numCols()),
                              ell.lanes_per_team());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "filigree/conversion/slots.hpp"
+#include "filigree/core/lane_group.hpp"
 #include "filigree/core/load_once.hpp"
 #include "filigree/formats/sell/sell_matrix.hpp"
 #include "filigree/product/host_tile.hpp"
@@ -54,6 +55,29 @@ struct ShortColumnEntries {
   KOKKOS_FORCEINLINE_FUNCTION auto value_once(length_type j) const { return load_once(values + position(j)); }
   KOKKOS_FORCEINLINE_FUNCTION Ordinal column_once(length_type j) const {
     return column_of(load_once(short_entries + position(j)));
+  }
+};
+
+/// Lane entries whose columns are short or whole. The type does not depend on the slice, so that lanes with different
+/// slices stay in the same instruction.
+template <class Scalar, class Ordinal>
+struct ShortOrWholeColumnEntries {
+  using length_type = length_t<Ordinal>;
+
+  const Scalar* values;
+  const Ordinal* whole_entries;
+  const std::uint16_t* short_entries;
+  Ordinal base;  ///< negative if the columns are whole
+  length_type stride;
+  length_type count;
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t position(length_type j) const {
+    return static_cast<std::int64_t>(j) * stride;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION auto value_once(length_type j) const { return load_once(values + position(j)); }
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal column_once(length_type j) const {
+    return base < 0 ? load_once(whole_entries + position(j))
+                    : EntryIsDistance<Ordinal>{base}(load_once(short_entries + position(j)));
   }
 };
 
@@ -147,6 +171,34 @@ struct SellLayout : RowLayout<SellLayout<Scalar, Ordinal, ShortColumns>, Scalar,
     } else {
       visit(whole_columns{value, entries + slice_offsets[slice] + start, stride, count});
     }
+  }
+
+  /// Calls visit(entries) with the entries of stored row i, whose type is the same for all lanes of a group. For
+  /// SharedEntriesProduct.
+  template <class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION void visit_row_of_group(stored_row_type i, const Visit& visit) const {
+    const stored_row_type slice = slice_of(i);
+    const int in_slice = row_in_slice(i);
+    const length_type stride = height(slice);
+    const length_type count = in_slice < stride ? static_cast<length_type>(slice_widths[slice]) : 0;
+    Scalar* const value = values + (slice_offsets[slice] + in_slice);
+    if constexpr (ShortColumns) {
+      const std::int64_t column_begin = column_offsets[slice] + in_slice;
+      const Ordinal base = column_bases[slice];
+      if (!any_of_group(base < 0))
+        visit(
+            ShortColumnEntries<Scalar, Ordinal>{value, short_entries + column_begin, {base}, stride, count});
+      else
+        visit(ShortOrWholeColumnEntries<Scalar, Ordinal>{value, entries + column_begin,
+                                                         short_entries + column_begin, base, stride, count});
+    } else {
+      visit(StridedEntries<Scalar, Ordinal, length_type, length_type>{
+          value, entries + (slice_offsets[slice] + in_slice), stride, count});
+    }
+  }
+  /// The number of entries of stored row i before its padding, or more.
+  KOKKOS_FORCEINLINE_FUNCTION length_type length_of_row(stored_row_type, length_type count) const {
+    return count;
   }
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t tile_rows(std::int64_t i, std::int64_t most) const {
