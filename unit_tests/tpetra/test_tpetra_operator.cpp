@@ -424,14 +424,25 @@ TEST(TpetraOperator, SameVectorAndColumnsOfVectors) {
 
 TEST(TpetraOperatorErrors, OptionsThatDiffer) {
   const Problem problem = grid_problem();
-  Filigree::TpetraOptions options;
-  if (world()->getRank() == world()->getSize() - 1) options.format = "ell";
+  Filigree::TpetraOptions format, symmetric, tolerance, repeated_blocks;
+  format.format = "ell";
+  symmetric.optimize.symmetric = true;
+  tolerance.optimize.symmetry_tolerance = 0.5;
+  repeated_blocks.optimize.repeated_blocks = true;
   if (world()->getSize() == 1) return;
-  const auto text =
-      text_on_all_ranks<std::runtime_error>([&]() { const Operator op(problem.matrix, options); });
-  EXPECT_CONTAINS(text, "error on rank " + std::to_string(world()->getSize() - 1));
-  EXPECT_CONTAINS(text, "format \"ell\"");
-  EXPECT_CONTAINS(text, "give the same options on all ranks");
+  const bool is_last = world()->getRank() == world()->getSize() - 1;
+  const auto expect_refused = [&](const Filigree::TpetraOptions& of_last_rank, const char* difference) {
+    const Filigree::TpetraOptions options = is_last ? of_last_rank : Filigree::TpetraOptions();
+    const auto text =
+        text_on_all_ranks<std::runtime_error>([&]() { const Operator op(problem.matrix, options); });
+    EXPECT_CONTAINS(text, "error on rank " + std::to_string(world()->getSize() - 1));
+    EXPECT_CONTAINS(text, difference);
+    EXPECT_CONTAINS(text, "give the same options on all ranks");
+  };
+  expect_refused(format, "format \"ell\"");
+  expect_refused(symmetric, ", symmetric 1");
+  expect_refused(tolerance, "symmetry_tolerance 0.5");
+  expect_refused(repeated_blocks, "repeated_blocks 1");
 }
 
 TEST(TpetraOperatorErrors, UnknownFormat) {
@@ -504,6 +515,43 @@ TEST(TpetraOperatorErrors, ARefusedRefillKeepsTheOldValuesOnAllRanks) {
     for (std::size_t i = 0; i < before.getLocalLength(); ++i)
       ASSERT_EQ(at(after, i, 0), at(before, i, 0));
   }
+}
+
+/// CDS with a dictionary cannot take more than 256 distinct blocks.
+TEST(TpetraOperatorErrors, ValuesThatADictionaryCannotHoldAreRefusedOnAllRanks) {
+  const auto map = uniform_map(3000);
+  const auto matrix = make_matrix(map, map, map, [](Global row) { return Row{{row, 4.0}}; });
+  Filigree::TpetraOptions options;
+  options.format = "dict_cds";
+  options.optimize.repeated_blocks = true;
+  options.optimize.block_size = 1;
+  Operator op(matrix, options);
+  Vectors x(map, 1), y(map, 1);
+  fill(x, 1);
+  const auto set_values = [&](Scalar value, bool distinct) {
+    matrix->resumeFill();
+    for (std::size_t i = 0; i < Filigree::Impl::local_size(*map, 0); ++i) {
+      const Global row = map->getGlobalElement(static_cast<int>(i));
+      matrix->replaceGlobalValues(row, Teuchos::tuple<Global>(row),
+                                  Teuchos::tuple<Scalar>(distinct ? value + static_cast<Scalar>(i) : value));
+    }
+    matrix->fillComplete(map, map);
+  };
+  const auto expect_product = [&](Scalar value) {
+    op.apply(x, y);
+    for (std::size_t i = 0; i < y.getLocalLength(); ++i)
+      ASSERT_EQ(at(y, i, 0), value * at(x, i, 0));
+  };
+  set_values(5, false);
+  op.refill();
+  expect_product(5);
+  // All values change, but only on the last rank to too many.
+  const int last = world()->getSize() - 1;
+  set_values(6, world()->getRank() == last);
+  const auto text = text_on_all_ranks<std::runtime_error>([&]() { op.refill(); });
+  EXPECT_CONTAINS(text, "refill: error on rank " + std::to_string(last));
+  EXPECT_CONTAINS(text, "the format dict_cds is refused");
+  expect_product(5);
 }
 
 TEST(TpetraOperatorErrors, ColumnsThatTheDomainMapLacks) {

@@ -11,7 +11,7 @@ namespace Filigree::Impl {
 
 /// The matrix in the named variant, or in the one that optimize() picks if the name is empty. Throws the
 /// exceptions of optimize(), std::invalid_argument if there is no such variant, and std::length_error if the
-/// options refuse it. `function` is that of error texts.
+/// options refuse it. `function` is named if Kokkos is not initialized; the caller puts it before the other texts.
 template <class ExecutionSpace, class Crs>
 converted_t<AnyMatrix, Crs> optimize_to(const char* function, const ExecutionSpace& exec, const Crs& crs,
                                         const std::string& name, const OptimizeOptions& options) {

@@ -213,11 +213,7 @@ class PetscProduct : public PetscProductBase {
     PetscFunctionReturn(petsc_success);
   }
 
-  /// Whether a matrix can take any new values. One that stores half of the entries, or equal blocks once, cannot.
-  static bool takes_any_values(const matrix_type& A) {
-    const FormatPrediction& pick = A.selection().pick();
-    return !pick.is_symmetric && !pick.has_dictionary;
-  }
+  static bool takes_any_values(const matrix_type& A) { return A.selection().pick().takes_any_values(); }
 
   /// Takes over what has changed in the matrix since the last call. The state of the values is the same on all ranks, so
   /// all of them communicate, or none.

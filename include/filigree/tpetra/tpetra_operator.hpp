@@ -90,7 +90,7 @@ class TpetraOperator
   /// fill-complete, its column map has columns that the domain map lacks, the options differ, there is no such
   /// format, the format is refused, or there is no memory for a part.
   explicit TpetraOperator(Teuchos::RCP<const TpetraCrsMatrix> matrix, const TpetraOptions& options = {})
-      : m_matrix(matrix) {
+      : m_matrix(matrix), m_options(options) {
     if (matrix.is_null())
       throw std::invalid_argument("Filigree::TpetraOperator: the matrix is a null pointer.");
     const Teuchos::Comm<int>& comm = *matrix->getComm();
@@ -103,15 +103,17 @@ class TpetraOperator
     make_remote_importer();
     Impl::on_all_ranks(comm, name, [&]() { find_boundary(); });
     if (!m_importer.is_null()) choose_split(options);
-    Impl::on_all_ranks(comm, name, [&]() { convert(options); });
+    Impl::on_all_ranks(comm, name, [&]() { convert(); });
   }
 
   /// Takes over new values of the matrix, which must be fill-complete and have the same pattern and maps.
   /// Costs two passes over the rows if there are remote columns, memory for a copy of the entries as CRS, a
-  /// comparison of the patterns, and refill() of both parts.
+  /// comparison of the patterns, and refill() of both parts. A part in a format that may refuse values (symmetric CDS,
+  /// CDS with a dictionary) is converted again, and stored twice until that is done.
   ///
   /// Throws std::runtime_error on all ranks if the matrix is not fill-complete, or has other maps or another
-  /// pattern on one of the ranks, or if there is no memory. The operator then keeps the old values. Throws
+  /// pattern on one of the ranks, if a part cannot be converted again, or if there is no memory. The operator then keeps
+  /// the old values. Throws
   /// std::logic_error if the operator was made by TpetraStencilProblem.
   void refill() {
     if (m_matrix.is_null())
@@ -124,6 +126,7 @@ class TpetraOperator
     const char* function = "Filigree::TpetraOperator::refill";
     const execution_space exec;
     local_crs_type owned, remote;
+    local_matrix_type new_owned, new_remote;
     // Checks and allocations come first. If one of them fails on a rank, no rank has new values.
     Impl::on_all_ranks(comm, function, [&]() {
       if (!m_matrix->isFillComplete())
@@ -135,12 +138,24 @@ class TpetraOperator
       if (has_remote_part()) remote = part(exec, crs, Impl::Columns::remote);
       check_pattern(exec, m_owned, owned);
       check_pattern(exec, m_remote, remote);
+      if (!takes_any_values(m_owned)) new_owned = convert_owned(exec, owned);
+      if (has_remote_part() && !takes_any_values(m_remote)) new_remote = convert_remote(exec, remote);
     });
     Impl::on_all_ranks(comm, function, [&]() {
       RefillOptions options;
       options.check_pattern = false;
-      Filigree::refill(exec, m_owned, owned, options);
-      if (has_remote_part()) Filigree::refill(exec, m_remote, remote, options);
+      // Products of the last apply() may still read the matrices that are replaced.
+      exec.fence();
+      if (takes_any_values(m_owned))
+        Filigree::refill(exec, m_owned, owned, options);
+      else
+        m_owned = new_owned;
+      if (has_remote_part()) {
+        if (takes_any_values(m_remote))
+          Filigree::refill(exec, m_remote, remote, options);
+        else
+          m_remote = new_remote;
+      }
       // The kernels read owned and remote, which are freed on return.
       exec.fence();
     });
@@ -409,25 +424,31 @@ class TpetraOperator
     m_boundary_rows = Impl::boundary_rows(execution_space(), m_matrix->getLocalMatrixDevice(), m_places);
   }
 
-  void convert(const TpetraOptions& options) {
+  void convert() {
     const execution_space exec;
     const local_crs_type crs = m_matrix->getLocalMatrixDevice();
-    OptimizeOptions optimize = options.optimize;
-    optimize.share_crs = false;
-    const auto convert_part = [&](const char* columns, const local_crs_type& crs_of_part,
-                                  const std::string& format) {
-      try {
-        return Impl::optimize_to(name, exec, crs_of_part, format, optimize);
-      } catch (const std::exception& error) {
-        Impl::fail<std::runtime_error>(columns, " columns: ", error.what());
-      }
-    };
-    m_owned = m_is_split ? convert_part("owned", part(exec, crs, Impl::Columns::owned), options.format)
-                         : convert_part("all", crs, options.format);
-    if (has_remote_part())
-      m_remote = convert_part("remote", part(exec, crs, Impl::Columns::remote), options.remote_format);
+    m_owned = convert_owned(exec, m_is_split ? part(exec, crs, Impl::Columns::owned) : crs);
+    if (has_remote_part()) m_remote = convert_remote(exec, part(exec, crs, Impl::Columns::remote));
     exec.fence();
   }
+
+  local_matrix_type convert_owned(const execution_space& exec, const local_crs_type& crs) const {
+    return convert_part(exec, m_is_split ? "owned" : "all", crs, m_options.format);
+  }
+  local_matrix_type convert_remote(const execution_space& exec, const local_crs_type& crs) const {
+    return convert_part(exec, "remote", crs, m_options.remote_format);
+  }
+  local_matrix_type convert_part(const execution_space& exec, const char* columns, const local_crs_type& crs,
+                                 const std::string& format) const {
+    OptimizeOptions optimize = m_options.optimize;
+    optimize.share_crs = false;
+    try {
+      return Impl::optimize_to(name, exec, crs, format, optimize);
+    } catch (const std::exception& error) {
+      Impl::fail<std::runtime_error>(columns, " columns: ", error.what());
+    }
+  }
+  static bool takes_any_values(const local_matrix_type& A) { return A.selection().pick().takes_any_values(); }
 
   /// All ranks find the same error, because maps and numbers of vectors are known to all. To compare two maps
   /// is a collective operation, so the maps of the last vectors are kept, which need not be compared again.
@@ -522,10 +543,24 @@ class TpetraOperator
       wait_for_readers();
       remote->beginImport(x, *m_importer, Tpetra::INSERT);
     }
-    multiply_local(Mode::NoTranspose, alpha, m_owned, x, beta, y);
-    if (remote == nullptr) return;
-    remote->endImport(x, *m_importer, Tpetra::INSERT);
-    add_remote(y, alpha);
+    during_exchange([&]() { multiply_local(Mode::NoTranspose, alpha, m_owned, x, beta, y); },
+                    [&]() {
+                      if (remote != nullptr) remote->endImport(x, *m_importer, Tpetra::INSERT);
+                    });
+    if (remote != nullptr) add_remote(y, alpha);
+  }
+
+  /// work(), then end(), which ends an exchange. It is ended also if work() throws, because otherwise the next exchange of
+  /// these vectors could not begin.
+  template <class Work, class End>
+  static void during_exchange(const Work& work, const End& end) {
+    try {
+      work();
+    } catch (...) {
+      end();
+      throw;
+    }
+    end();
   }
 
   /// Call it before an exchange that writes to vectors that apply() keeps: kernels of the last apply() may
@@ -589,13 +624,16 @@ class TpetraOperator
       }
       y.beginExport(*sent, *m_importer, Tpetra::ADD);
     }
-    multiply_local(mode, alpha, m_owned, x, beta, y);
-    if (sent != nullptr) y.endExport(*sent, *m_importer, Tpetra::ADD);
+    during_exchange([&]() { multiply_local(mode, alpha, m_owned, x, beta, y); },
+                    [&]() {
+                      if (sent != nullptr) y.endExport(*sent, *m_importer, Tpetra::ADD);
+                    });
   }
 
   using boundary_type = Kokkos::View<local_scalar**, Kokkos::LayoutLeft, device_type>;
 
   Teuchos::RCP<const TpetraCrsMatrix> m_matrix;  ///< null for the parts of a grid
+  TpetraOptions m_options;                       ///< of the conversions
   Teuchos::RCP<const map_type> m_domain, m_range, m_rows, m_columns;
   Teuchos::RCP<const import_type>
       m_full_importer;                         ///< of all columns; null if they are those of the domain map

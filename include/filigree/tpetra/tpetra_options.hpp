@@ -46,14 +46,17 @@ inline Teuchos::RCP<Teuchos::ParameterList> exchange_parameters() {
   return parameters;
 }
 
-/// All options in one line, to compare those of the ranks.
+/// The options that must be the same on all ranks, in one line. The others may differ: the label, the rounding and the
+/// speed of the device. share_crs has no effect.
 inline std::string options_text(const TpetraOptions& options) {
   const OptimizeOptions& one = options.optimize;
   std::ostringstream text;
   text << "format \"" << options.format << "\", remote_format \"" << options.remote_format << "\", split "
        << static_cast<int>(options.split) << ", products " << one.products << ", block_size "
        << one.block_size << ", time_best " << one.time_best << ", most_bytes " << one.most_bytes
-       << ", max_storage_ratio " << one.max_storage_ratio << ", check_input " << one.check_input;
+       << ", max_storage_ratio " << one.max_storage_ratio << ", check_input " << one.check_input
+       << ", symmetric " << one.symmetric << ", symmetry_tolerance " << one.symmetry_tolerance
+       << ", repeated_blocks " << one.repeated_blocks;
   return text.str();
 }
 

@@ -55,14 +55,17 @@ struct FormatPrediction {
   bool is_symmetric = false;
   /// Whether it stores equal blocks once.
   bool has_dictionary = false;
+  /// Whether refill() takes any new values. A format that stores half of the entries, or equal blocks once, may refuse
+  /// them.
+  bool takes_any_values() const { return !is_symmetric && !has_dictionary; }
   /// Whether it is a copy of the CRS matrix, because OptimizeOptions::share_crs is false.
   bool copies_crs = false;
   Prediction prediction;     ///< of the byte model
   double total_seconds = 0;  ///< of the conversion and all products
   /// Measured seconds of the conversion on a device without a model; 0 elsewhere.
   double measured_conversion_seconds = 0;
-  /// Seconds of the fastest of five products; 0 if they were not timed. They run one after the other, so a
-  /// small matrix stays in the caches. The prediction is for cold caches.
+  /// Seconds of a product: the smallest of five measurements, each the mean of up to 20 products; 0 if they were not
+  /// timed. They run one after the other, so a small matrix stays in the caches. The prediction is for cold caches.
   double measured_seconds = 0;
   std::string refusal;  ///< why it was refused; empty if it was not
 };
