@@ -112,6 +112,14 @@ Causes causes_of_solvers() {
       Lines(exec, chain(4, 1, block_size, 0, value), {x, 1, 1}, Filigree::LineOptions{axis, relaxation});
     };
   };
+  // z = P r, where z overlaps r by all elements but one.
+  const auto apply = [=](const auto& preconditioner) {
+    return [=]() {
+      const Vector both("r and z", 5);
+      preconditioner.apply(exec, Kokkos::subview(both, std::pair(0, 4)),
+                           Kokkos::subview(both, std::pair(1, 5)));
+    };
+  };
   return {
       {"smoother-cells", gauss_seidel(4, 1, 5, 1, 1)},
       {"smoother-cells", lines(1, 3, 0, 1, 100)},
@@ -181,6 +189,8 @@ Causes causes_of_solvers() {
          const Vector x("x", 4);
          Cg(exec, diagonal_matrix(4, 0, 2)).solve(x, x);
        }},
+      {"solve-overlap", apply(Filigree::NoPreconditioner())},
+      {"solve-overlap", apply(Filigree::JacobiPreconditioner<Ell>(exec, diagonal_matrix(4, 0, 2)))},
       {"spmv-stride",
        [=]() {
          const Vector b("b", 5);

@@ -128,11 +128,12 @@ struct NoPreconditioner {
   /// See the top of this file.
   Impl::IdentityInverse element_inverse() const { return {}; }
 
-  /// Queues z = r. Throws std::invalid_argument if the extents differ.
+  /// Queues z = r. z may be r. Throws std::invalid_argument if the extents differ, or if z overlaps r in another way.
   template <class ExecutionSpace, class RView, class ZView>
   void apply(const ExecutionSpace& exec, const RView& r, const ZView& z) const {
-    Impl::check_apply<ExecutionSpace>("Filigree::NoPreconditioner::apply", "r", r, "z", z,
-                                      static_cast<std::int64_t>(z.extent(0)));
+    constexpr const char* function = "Filigree::NoPreconditioner::apply";
+    Impl::check_apply<ExecutionSpace>(function, "r", r, "z", z, static_cast<std::int64_t>(z.extent(0)));
+    Impl::check_same_or_apart(function, "r", r, "z", z);
     Impl::apply_elementwise(exec, element_inverse(), r, z);
   }
 };
@@ -169,10 +170,13 @@ class JacobiPreconditioner {
   /// The number of rows of the matrix.
   std::int64_t rows() const { return static_cast<std::int64_t>(m_inverse.extent(0)); }
 
-  /// Queues z = D^-1 r. z may be r. Throws std::invalid_argument if one of them has not rows() elements.
+  /// Queues z = D^-1 r. z may be r. Throws std::invalid_argument if one of them has not rows() elements, or if z overlaps
+  /// r in another way.
   template <class ExecutionSpace, class RView, class ZView>
   void apply(const ExecutionSpace& exec, const RView& r, const ZView& z) const {
-    Impl::check_apply<ExecutionSpace>("Filigree::JacobiPreconditioner::apply", "r", r, "z", z, rows());
+    constexpr const char* function = "Filigree::JacobiPreconditioner::apply";
+    Impl::check_apply<ExecutionSpace>(function, "r", r, "z", z, rows());
+    Impl::check_same_or_apart(function, "r", r, "z", z);
     Impl::apply_elementwise(exec, element_inverse(), r, z);
   }
 
