@@ -134,7 +134,8 @@ class WorkspacePool {
   /// is missing. When the kernels are queued, the caller calls give_back(). If an exception prevents that,
   /// the workspace is never used again, because its zeros may have been changed.
   ///
-  /// Throws std::runtime_error if one must be allocated while exec is captured.
+  /// Throws std::runtime_error if one must be allocated while exec is captured, and what Kokkos throws if there is no
+  /// memory. No workspace is borrowed then.
   workspace_type& borrow(const ExecutionSpace& exec, std::size_t zeros, std::size_t sums) {
     const std::uintptr_t queue = queue_of(exec, 0);
     if (const std::uint64_t graph = CapturedGraph::of(exec).number)
@@ -152,10 +153,12 @@ class WorkspacePool {
         spare_ones = count_spare(queue, zeros, sums);
       }
     }
-    for (; spare_ones < needed; ++spare_ones) {
-      workspace_type& spare = allocate(exec, queue, true, zeros, sums);
-      const std::lock_guard<std::mutex> lock(m_mutex);
-      spare.is_free = true;
+    try {
+      for (; spare_ones < needed; ++spare_ones)
+        give_back(allocate(exec, queue, true, zeros, sums));
+    } catch (...) {
+      if (result != nullptr) give_back(*result);
+      throw;
     }
     return result != nullptr ? *result : allocate(exec, queue, false, zeros, sums);
   }
@@ -179,11 +182,12 @@ class WorkspacePool {
       }
       result = find_free(queue, true, 0, zeros, sums);
       if (result == nullptr)
-        fail<std::runtime_error>(
-            "Filigree::spmv: the product needs ", 8 * (zeros + sums),
-            " bytes for partial sums, which cannot ",
-            "be allocated while its stream is captured. Before each capture run one product of this matrix, ",
-            "with as many columns of x, on this execution space instance.");
+        fail<std::runtime_error>("Filigree: a product or a reduction needs ", 8 * (zeros + sums),
+                                 " bytes for partial sums, which cannot be allocated while its stream is "
+                                 "captured. Before each capture "
+                                 "call the same function once, for the same matrix and with as many columns "
+                                 "of x, on this execution "
+                                 "space instance.");
       result->graph = graph;
       result->is_free = false;
     }
