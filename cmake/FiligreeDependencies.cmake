@@ -3,19 +3,20 @@
 # Finds the libraries that Filigree links to, for its own build and for projects that use an installed Filigree.
 # Afterwards the targets Kokkos::kokkos, Kokkos::kokkoskernels and ZLIB::ZLIB exist. If a library is missing,
 # FILIGREE_MISSING_DEPENDENCY is a sentence that says what to install. Otherwise FILIGREE_KOKKOS names the versions of
-# Kokkos and Kokkos Kernels and the backends. It must be the same for Filigree and for projects that use it.
+# Kokkos and Kokkos Kernels and the backends. It must be the same for Filigree and for projects that use it. An installed
+# Filigree sets FILIGREE_KOKKOS_HINT and FILIGREE_KOKKOSKERNELS_HINT before.
 
 unset(FILIGREE_MISSING_DEPENDENCY)
 unset(FILIGREE_KOKKOS)
 
-find_package(Kokkos 3.4 QUIET)
+find_package(Kokkos 3.4 QUIET HINTS "${FILIGREE_KOKKOS_HINT}")
 if(NOT Kokkos_FOUND)
   string(CONCAT FILIGREE_MISSING_DEPENDENCY "Filigree needs Kokkos 3.4 or newer: install libtrilinos-kokkos-dev "
                                             "(Debian), or set Kokkos_ROOT to the prefix of an installed Kokkos.")
   return()
 endif()
 # The prefix of Kokkos is searched first, because a Kokkos Kernels elsewhere may belong to another Kokkos.
-find_package(KokkosKernels QUIET HINTS "${Kokkos_DIR}/.." "${Kokkos_DIR}/../../..")
+find_package(KokkosKernels QUIET HINTS "${Kokkos_DIR}/.." "${Kokkos_DIR}/../../.." "${FILIGREE_KOKKOSKERNELS_HINT}")
 if(NOT KokkosKernels_FOUND)
   string(CONCAT FILIGREE_MISSING_DEPENDENCY "Filigree needs Kokkos Kernels in the version of Kokkos (${Kokkos_VERSION}): "
                                             "install libtrilinos-kokkos-kernels-dev (Debian), or set "

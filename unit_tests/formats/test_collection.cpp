@@ -80,6 +80,7 @@ void expect_agreement(const Problem<typename Case::Scalar>& problem, std::map<st
       Options options = variant.options;
       if constexpr (has_block_size_v<Options>) options.block_size = b;
       const std::string name = variant.name.empty() ? Case::Traits::name() : variant.name;
+      accepted.emplace(name, 0);  // so that a variant that refuses all matrices has a number too
       try {
         const auto A = Case::convert_with(problem.crs, options);
         ++accepted[name];
