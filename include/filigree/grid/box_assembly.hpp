@@ -7,6 +7,7 @@
 
 #include "filigree/core/allocate_view.hpp"
 #include "filigree/core/binary_search.hpp"
+#include "filigree/core/read_view.hpp"
 #include "filigree/grid/stencil_assembly.hpp"
 
 namespace Filigree::Impl {
@@ -151,7 +152,7 @@ BoxBoundary<Ordinal, Device> box_boundary(const ExecutionSpace& exec, const Asse
   const auto list = allocate_view<cells_type>(exec, "remote_neighbours", "grid", neighbours);
   find.neighbours = list.data();
   scan("remote_neighbours", typename Work::Neighbours());
-  const auto on_host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), list);
+  const auto on_host = host_copy(exec, list);
   result.remote.assign(on_host.data(), on_host.data() + on_host.extent(0));
   std::sort(result.remote.begin(), result.remote.end());
   result.remote.erase(std::unique(result.remote.begin(), result.remote.end()), result.remote.end());

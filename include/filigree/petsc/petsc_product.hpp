@@ -12,6 +12,7 @@
 
 #include <memory>
 
+#include "filigree/core/read_view.hpp"
 #include "filigree/distributed/optimize_to.hpp"
 #include "filigree/distributed/split_columns.hpp"
 #include "filigree/petsc/petsc_errors.hpp"
@@ -315,9 +316,7 @@ class PetscProduct : public PetscProductBase {
       row_map = map_type("Filigree::petsc_shell::row_map", 1);
     } else {
       row_map = map_type(const_cast<PetscInt*>(arrays.row_map), rows + 1);
-      PetscInt last = 0;
-      Kokkos::deep_copy(last, Kokkos::subview(row_map, rows));
-      entries = static_cast<std::size_t>(last);
+      entries = static_cast<std::size_t>(Impl::read_element(instance(), row_map, rows));
     }
     const index_type columns(const_cast<PetscInt*>(arrays.entries), entries);
     const values_type values(reinterpret_cast<petsc_scalar*>(const_cast<PetscScalar*>(arrays.values)),

@@ -217,8 +217,8 @@ class ChebyshevPreconditioner {
                             Impl::multi_vector<vector_type, const vector_scalar>(vector)},
                         squared.data());
       Norm result;
+      Kokkos::deep_copy(exec, result, squared);
       exec.fence();
-      Kokkos::deep_copy(result, squared);
       return std::sqrt(static_cast<double>(Impl::magnitude(result[0])));
     };
     Kokkos::parallel_for(name, Impl::row_range<void>(exec, rows), Impl::StartVector<vector_scalar>{v.data()});

@@ -74,7 +74,7 @@ class GaussSeidelPreconditioner {
         Impl::find_grid_colors(function, Impl::coupled_distances(exec, A, m_cells)), m_cells, A.block_size());
     const auto inverse = inverse_diagonal_blocks(exec, A, A.block_size());
     std::vector<ordinal_type> others;
-    const auto offsets = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), A.offsets);
+    const auto offsets = Impl::host_copy(exec, A.offsets);
     for (std::size_t d = 0; d < offsets.extent(0); ++d)
       if (offsets(d) != 0) others.push_back(offsets(d));
     m_offsets = Impl::allocate_view<offsets_type>(exec, "offsets", "gauss_seidel",
@@ -93,7 +93,7 @@ class GaussSeidelPreconditioner {
     constexpr const char* function = "Filigree::GaussSeidelPreconditioner::refill";
     Impl::check_rows(function, A, rows());
     exec.fence();
-    check_diagonals(function, A);
+    check_diagonals(exec, function, A);
     for (const Impl::CellDistance& distance : Impl::coupled_distances(exec, A, m_cells))
       if (m_rows.colors.joins(distance))
         Impl::fail<std::invalid_argument>(function, ": A couples two cells of the same colour, which are ",
@@ -136,9 +136,9 @@ class GaussSeidelPreconditioner {
   std::int64_t stored_diagonals() const { return static_cast<std::int64_t>(m_offsets.extent(0)) + 1; }
   std::int64_t values_per_color() const { return stored_diagonals() * m_rows.block_size * m_rows.rows(); }
 
-  void check_diagonals(const char* function, const Matrix& A) const {
-    const auto own = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), m_offsets);
-    const auto offsets = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), A.offsets);
+  void check_diagonals(const ExecutionSpace& exec, const char* function, const Matrix& A) const {
+    const auto own = Impl::host_copy(exec, m_offsets);
+    const auto offsets = Impl::host_copy(exec, A.offsets);
     std::size_t same = 0, others = 0;
     for (std::size_t d = 0; d < offsets.extent(0); ++d) {
       if (offsets(d) == 0) continue;

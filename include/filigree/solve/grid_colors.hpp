@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "filigree/convert.hpp"
+#include "filigree/core/read_view.hpp"
 #include "filigree/formats.hpp"
 #include "filigree/solve/square.hpp"
 
@@ -76,8 +77,7 @@ std::vector<CellDistance> coupled_distances(const ExecutionSpace& exec, const Cd
   using Scalar = typename Cds::value_type;
   using Ordinal = typename Cds::ordinal_type;
   const std::int64_t count = cells[0] * cells[1] * cells[2];
-  exec.fence();
-  const auto offsets = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), A.offsets);
+  const auto offsets = host_copy(exec, A.offsets);
   // The remainder that is not negative, and what is left without it.
   const auto split = [](std::int64_t& rest, std::int64_t length, bool is_smaller) {
     std::int64_t distance = (rest % length + length) % length;

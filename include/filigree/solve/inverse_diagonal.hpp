@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "filigree/core/block_size.hpp"
+#include "filigree/core/read_view.hpp"
 #include "filigree/diagonal.hpp"
 #include "filigree/formats/cds/cds_matrix.hpp"
 #include "filigree/solve/square.hpp"
@@ -46,16 +47,14 @@ struct SingularBlocks {
   /// Fences, and returns the first of the blocks, or -1 if there are none.
   template <class ExecutionSpace>
   std::int64_t first(const ExecutionSpace& exec) const {
-    exec.fence();
-    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), found);
+    const auto host = host_copy(exec, found);
     return host(0) == 0 ? -1 : blocks - host(1);
   }
   /// Fences, and throws std::runtime_error if there are some. A block has `size` rows, but the last one ends with
   /// row rows - 1.
   template <class ExecutionSpace>
   void check(const ExecutionSpace& exec, const char* function, std::int64_t size, std::int64_t rows) const {
-    exec.fence();
-    const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), found);
+    const auto host = host_copy(exec, found);
     if (host(0) == 0) return;
     const std::int64_t block = blocks - host(1);
     const std::int64_t first = block * size;

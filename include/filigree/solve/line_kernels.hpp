@@ -39,9 +39,11 @@ struct LineBlocks {
   std::int64_t main, before,
       after;  ///< diagonals that lead to a cell, the one before it and the one after it; or -1
 
-  template <class Cds>
-  LineBlocks(const Cds& A, std::int64_t distance) : blocks(A), main(-1), before(-1), after(-1) {
-    const auto offsets = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), A.offsets);
+  /// Fences exec.
+  template <class ExecutionSpace, class Cds>
+  LineBlocks(const ExecutionSpace& exec, const Cds& A, std::int64_t distance)
+      : blocks(A), main(-1), before(-1), after(-1) {
+    const auto offsets = host_copy(exec, A.offsets);
     for (std::size_t d = 0; d < offsets.extent(0); ++d) {
       const auto offset = static_cast<std::int64_t>(offsets(d));
       if (offset == 0) main = static_cast<std::int64_t>(d);

@@ -150,8 +150,7 @@ class LinePreconditioner {
     static const std::string eliminate_name = "Filigree::eliminate_place[line]";
     static const std::string invert_name = "Filigree::invert_blocks[line]";
     static const std::string factor_name = "Filigree::factor_place[line]";
-    exec.fence();
-    const Impl::LineBlocks<scalar_type, ordinal_type> blocks(m_A, m_lines.distance);
+    const Impl::LineBlocks<scalar_type, ordinal_type> blocks(exec, m_A, m_lines.distance);
     const std::int64_t b = m_lines.block_size;
     const Impl::SingularBlocks<memory_space> singular(exec, m_lines.count);
     const auto rows_of_place = Impl::row_range<void>(exec, m_lines.stride());
