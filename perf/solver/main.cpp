@@ -86,18 +86,22 @@ int main(int argc, char** argv) {
   CLI::Option* dofs = app.add_option("--dofs", options.dofs, "unknowns per cell of each grid")
                           ->type_name("LIST")
                           ->capture_default_str();
-  app.add_option("--matrix", options.matrices,
-                 "symmetric positive definite matrices to solve with too (.mtx or .mtx.gz)")
-      ->type_name("FILES")
-      ->delimiter(',')
-      ->check(CLI::ExistingFile);
-  app.add_option("--formats", options.formats, "formats and variants, as in filigree_spmv")
-      ->type_name("NAMES")
-      ->capture_default_str();
+  CLI::Option* matrices =
+      app.add_option("--matrix", options.matrices,
+                     "symmetric positive definite matrices to solve with too (.mtx or .mtx.gz)")
+          ->type_name("FILES")
+          ->delimiter(',')
+          ->check(CLI::ExistingFile);
+  CLI::Option* formats =
+      app.add_option("--formats", options.formats, "formats and variants, as in filigree_spmv")
+          ->type_name("NAMES")
+          ->capture_default_str();
   app.add_option("--methods", options.methods,
                  "measure these Krylov methods and preconditioners with CDS on the grids, instead of the "
                  "formats: all, or names of the table that all prints")
-      ->type_name("NAMES");
+      ->type_name("NAMES")
+      ->excludes(matrices)
+      ->excludes(formats);
   app.add_option("--tolerance", options.solver.tolerance,
                  "the solver ends when the residual is this part of the right-hand side")
       ->type_name("X")

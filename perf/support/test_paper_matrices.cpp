@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <map>
@@ -129,7 +130,8 @@ TEST(PaperMatrices, LatticeHasTheSymmetryOfTheWilsonOperator) {
 }
 
 TEST(PaperMatrices, FindsFilesUnderTheirOtherNames) {
-  const auto folder = std::filesystem::temp_directory_path() / "filigree_test_paper_matrices";
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("filigree_test_paper_matrices_" + std::to_string(getpid()));
   std::filesystem::create_directory(folder);
   EXPECT_TRUE(file_of("mac_econ", folder).empty());
   for (const char* name : {"mac_econ_fwd500.mtx.gz", "qcd5_4.mtx"})

@@ -190,11 +190,8 @@ Coo sorted_coo(const ExecutionSpace& exec, const char* function, typename Coo::o
             static_cast<std::int64_t>(row_count),
             static_cast<std::int64_t>(column_count),
             keys.data()};
-  std::int64_t bad = std::numeric_limits<std::int64_t>::max();
-  Kokkos::parallel_reduce(label("check", format), row_range<typename Sort::Check>(exec, nnz), work,
-                          Kokkos::Min<std::int64_t>(bad));
-  exec.fence();
-  if (bad < nnz)
+  const std::int64_t bad = find_first<typename Sort::Check>(exec, "check", format, nnz, work);
+  if (bad != none_found)
     fail<std::invalid_argument>(function, ": entry ", bad, " is in row ", read_element(exec, rows, bad),
                                 " and column ", read_element(exec, columns, bad), "; the matrix is ",
                                 row_count, " x ", column_count, ".");

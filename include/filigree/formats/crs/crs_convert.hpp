@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "filigree/conversion/check_crs.hpp"
 #include "filigree/conversion/row_copy.hpp"
 #include "filigree/core/allocate_view.hpp"
 #include "filigree/formats/crs/crs_matrix.hpp"
@@ -56,18 +57,14 @@ struct CompareCrsRow {
   }
 };
 
-/// The first row in which the patterns differ, or the largest std::int64_t if they agree. Fences exec.
+/// The first row in which the patterns differ, or none_found. Fences exec.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 std::int64_t first_different_row(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D, M, Z>& A,
                                  const Crs& crs) {
   using ViewsA = crs_views_t<KokkosSparse::CrsMatrix<S, O, D, M, Z>>;
   using ViewsB = crs_views_t<Crs>;
-  std::int64_t row = std::numeric_limits<std::int64_t>::max();
-  Kokkos::parallel_reduce(
-      label("compare_pattern", "crs"), row_range<void>(exec, static_cast<std::int64_t>(A.numRows())),
-      CompareCrsRow<ExecutionSpace, ViewsA, ViewsB>{ViewsA(A), ViewsB(crs)}, Kokkos::Min<std::int64_t>(row));
-  exec.fence();
-  return row;
+  return find_first<void>(exec, "compare_pattern", "crs", static_cast<std::int64_t>(A.numRows()),
+                          CompareCrsRow<ExecutionSpace, ViewsA, ViewsB>{ViewsA(A), ViewsB(crs)});
 }
 
 /// refill from a checked CRS matrix. One kernel.
