@@ -179,9 +179,9 @@ void fused_product_of(const ExecutionSpace& exec, Mode mode, const Matrix& A, co
 /// Computes op(A)*x and calls function(row, column, sum) for each row and each column of x, in any order and at the
 /// same time. The sums are not stored.
 ///
-/// All formats have it, and A is read as by spmv(): once per 16 columns of x. The sums are those of spmv() with
-/// alpha = 1. HYB adds its two parts in one kernel with one lane per row, so that rows much longer than the others
-/// make it slower than spmv().
+/// All formats have it, and A is read once per 16 columns of x, as by spmv(). The sums are those of spmv() with
+/// alpha = 1; for CRS and BSR, which Kokkos Kernels multiplies in spmv(), the last bits may differ. HYB adds its two
+/// parts in one kernel with one lane per row, so that rows much longer than the others make it slower than spmv().
 ///
 /// @param exec     execution space instance on which the kernels are queued
 /// @param mode     "N" or "C"

@@ -96,13 +96,28 @@ bool kokkos_kernels_are_right(Mode mode, const XView& x, const YView& y) {
   return !strided && (FILIGREE_KOKKOS_KERNELS_CONJUGATES || !conjugate);
 }
 
-/// The product of a CRS matrix for operands that KokkosSparse::spmv does not take: one lane per row, in modes
-/// T and H with atomics. The arguments are checked, and A has entries.
+/// The lanes of a GPU that multiply a row of a CRS matrix with one column of x: as many that each has at least 48 bytes
+/// of values and columns in a row of mean length, and at most 8 (see docs/performance.md, "Fused products").
+template <class Crs>
+int crs_lanes_per_row(const Crs& crs) {
+  constexpr double bytes_per_entry = sizeof(typename Crs::value_type) + sizeof(typename Crs::ordinal_type);
+  const double mean = static_cast<double>(crs.nnz()) / static_cast<double>(crs.numRows()) * bytes_per_entry;
+  int lanes = 1;
+  while (lanes < 8 && mean >= 2 * lanes * 48)
+    lanes *= 2;
+  return lanes;
+}
+
+/// The product of a CRS matrix for operands that KokkosSparse::spmv does not take, in modes T and H with atomics. On a
+/// GPU one or several lanes multiply a row. The arguments are checked, and A has entries.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Operands>
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const KokkosSparse::CrsMatrix<S, O, D, M, Z>& crs, const Operands& operands) {
   using Layout = CrsLayout<std::remove_const_t<S>, std::remove_const_t<O>, std::remove_const_t<Z>>;
-  launch_row_product(exec, name, mode, Layout(crs, 1), operands, static_cast<std::int64_t>(crs.numCols()));
+  const bool may_share_row =
+      runs_on_gpu_v<ExecutionSpace> && Operands::most_columns == 1 && !is_transpose(mode);
+  launch_row_product(exec, name, mode, Layout(crs, may_share_row ? crs_lanes_per_row(crs) : 1), operands,
+                     static_cast<std::int64_t>(crs.numCols()));
 }
 
 }  // namespace Filigree::Impl
