@@ -9,14 +9,14 @@
 unset(FILIGREE_MISSING_DEPENDENCY)
 unset(FILIGREE_KOKKOS)
 
-find_package(Kokkos 3.4 QUIET HINTS "${FILIGREE_KOKKOS_HINT}")
+find_package(Kokkos 3.4 QUIET HINTS ${FILIGREE_KOKKOS_HINT})
 if(NOT Kokkos_FOUND)
   string(CONCAT FILIGREE_MISSING_DEPENDENCY "Filigree needs Kokkos 3.4 or newer: install libtrilinos-kokkos-dev "
                                             "(Debian), or set Kokkos_ROOT to the prefix of an installed Kokkos.")
   return()
 endif()
 # The prefix of Kokkos is searched first, because a Kokkos Kernels elsewhere may belong to another Kokkos.
-find_package(KokkosKernels QUIET HINTS "${Kokkos_DIR}/.." "${Kokkos_DIR}/../../.." "${FILIGREE_KOKKOSKERNELS_HINT}")
+find_package(KokkosKernels QUIET HINTS "${Kokkos_DIR}/.." "${Kokkos_DIR}/../../.." ${FILIGREE_KOKKOSKERNELS_HINT})
 if(NOT KokkosKernels_FOUND)
   string(CONCAT FILIGREE_MISSING_DEPENDENCY "Filigree needs Kokkos Kernels in the version of Kokkos (${Kokkos_VERSION}): "
                                             "install libtrilinos-kokkos-kernels-dev (Debian), or set "

@@ -35,7 +35,7 @@ if "$python" "$plot" > /dev/null 2>&1; then fail "no subcommand was accepted"; f
 
 # README.md has the table of the published results.
 root=$(dirname "$plot")/../..
-"$python" "$plot" table "$root"/perf/results/xeon_{1_thread,16_threads}/*.json "$root"/perf/results/h200/products/*.json > "$work/table"
+"$python" "$plot" table "$root"/perf/results/h200/products/*.json > "$work/table"
 grep -Fxf "$work/table" "$root/README.md" | cmp - "$work/table" ||
   fail "README.md does not have the table of perf/results/README.md: $(cat "$work/table")"
 

@@ -218,7 +218,9 @@ def overview(arguments):
     text = "\n".join(textwrap.fill(line, 46 * len(machines) + 40) for line in captions)
     above, below = 0.3, 0.8 + 0.17 * text.count("\n")
     height = above + (0.22 * len(kinds) + 0.12) * len(labels) + 0.8 + below
-    figure, axes = plt.subplots(1, len(machines), figsize=(2.6 + 3.4 * len(machines), height), squeeze=False, sharey=True)
+    # The legend needs the width of two diagrams.
+    width = max(7.0, 2.6 + 3.4 * len(machines))
+    figure, axes = plt.subplots(1, len(machines), figsize=(width, height), squeeze=False, sharey=True)
     for place, name in zip(axes.flat, machines):
         largest = 1.0
         for row, label in enumerate(labels):

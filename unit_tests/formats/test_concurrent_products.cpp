@@ -331,7 +331,7 @@ TEST(Workspace, IsNotAllocatedDuringACapture) {
   ASSERT_EQ(cudaStreamBeginCapture(exec.cuda_stream(), cudaStreamCaptureModeThreadLocal), cudaSuccess);
   // More than any other test asks for.
   EXPECT_TRUE(holds(message<std::runtime_error>([&]() { Pool::get().borrow(exec, 1 << 22, 1 << 22); }),
-                    {"Filigree: a product or a reduction", "67108864 bytes", "captured", "Before each capture"}));
+                    {"Filigree::spmv", "67108864 bytes", "captured", "Before each capture"}));
   EXPECT_EQ(cudaStreamEndCapture(exec.cuda_stream(), &graph), cudaSuccess);
   cudaGraphDestroy(graph);
 }

@@ -182,12 +182,11 @@ class WorkspacePool {
       }
       result = find_free(queue, true, 0, zeros, sums);
       if (result == nullptr)
-        fail<std::runtime_error>("Filigree: a product or a reduction needs ", 8 * (zeros + sums),
-                                 " bytes for partial sums, which cannot be allocated while its stream is "
-                                 "captured. Before each capture "
-                                 "call the same function once, for the same matrix and with as many columns "
-                                 "of x, on this execution "
-                                 "space instance.");
+        fail<std::runtime_error>(
+            "Filigree::spmv, or a function that reduces: partial sums need ", 8 * (zeros + sums),
+            " bytes, which cannot be allocated while the stream is captured. Before each capture ",
+            "call the same function once, for the same matrix and with as many columns of x, ",
+            "on this execution space instance.");
       result->graph = graph;
       result->is_free = false;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "filigree/core/launch.hpp"
 #include "filigree/core/load_once.hpp"
 #include "filigree/core/scalar.hpp"
 

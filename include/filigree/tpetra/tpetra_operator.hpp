@@ -109,12 +109,12 @@ class TpetraOperator
   /// Takes over new values of the matrix, which must be fill-complete and have the same pattern and maps.
   /// Costs two passes over the rows if there are remote columns, memory for a copy of the entries as CRS, a
   /// comparison of the patterns, and refill() of both parts. A part in a format that may refuse values (symmetric CDS,
-  /// CDS with a dictionary) is converted again, and stored twice until that is done.
+  /// CDS with a dictionary) is converted again, and stored twice until that is done. Without a named format
+  /// optimize() picks again.
   ///
   /// Throws std::runtime_error on all ranks if the matrix is not fill-complete, or has other maps or another
   /// pattern on one of the ranks, if a part cannot be converted again, or if there is no memory. The operator then keeps
-  /// the old values. Throws
-  /// std::logic_error if the operator was made by TpetraStencilProblem.
+  /// the old values. Throws std::logic_error if the operator was made by TpetraStencilProblem.
   void refill() {
     if (m_matrix.is_null())
       throw std::logic_error(

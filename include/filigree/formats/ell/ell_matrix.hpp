@@ -10,7 +10,7 @@ namespace Filigree {
 /// Options of a conversion to EllMatrix. They select ELLPACK, ELLPACK-R or ELLR-T.
 struct EllOptions : ConvertOptions {
   /// Whether the length of each row is stored (ELLPACK-R). A product on a GPU then reads the lengths and no
-  /// padding, but with 4, 8 or 16 columns of x that of the first 7 entries of a row. Otherwise (ELLPACK) it reads
+  /// padding, but with 4, 8 or 16 columns of x that of the first 8 entries of a row. Otherwise (ELLPACK) it reads
   /// no lengths but all padding. On a host, a product with one column of x and T = 1 reads some padding in both
   /// cases: where other rows of the same 32 have entries.
   bool row_lengths = true;
