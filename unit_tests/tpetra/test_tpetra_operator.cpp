@@ -517,6 +517,22 @@ TEST(TpetraOperatorErrors, ARefusedRefillKeepsTheOldValuesOnAllRanks) {
   }
 }
 
+/// A part in a format that may refuse values is converted again. The variable for its rounding may be gone then.
+TEST(TpetraOperator, RefillDoesNotWriteToTheOptions) {
+  const auto map = uniform_map(60000);
+  const auto matrix = make_matrix(map, map, map, [](Global row) { return Row{{row, 4.0}}; });
+  Filigree::TpetraOptions options;
+  options.optimize.repeated_blocks = true;
+  options.optimize.most_bytes = 100000;  // the other formats take more on 1 to 3 ranks
+  Filigree::Rounding rounding;
+  options.optimize.rounding = &rounding;
+  Operator op(matrix, options);
+  ASSERT_TRUE(op.owned().selection().pick().has_dictionary) << op.owned().explain();
+  rounding.zeros = 7;
+  op.refill();
+  EXPECT_EQ(rounding.zeros, 7);
+}
+
 /// CDS with a dictionary cannot take more than 256 distinct blocks.
 TEST(TpetraOperatorErrors, ValuesThatADictionaryCannotHoldAreRefusedOnAllRanks) {
   const auto map = uniform_map(3000);

@@ -59,7 +59,7 @@ KOKKOS_FORCEINLINE_FUNCTION int largest_of_group(int mine) {
   return mine;
 }
 
-/// Whether a lane of the group has `mine`. All lanes must call it.
+/// Whether `mine` is true in at least one lane of the group. All lanes must call it.
 KOKKOS_FORCEINLINE_FUNCTION bool any_of_group(bool mine) {
 #if defined(__CUDA_ARCH__)
   mine = __any_sync(0xffffffffu, mine);

@@ -92,7 +92,6 @@ class GaussSeidelPreconditioner {
   void refill(const ExecutionSpace& exec, const Matrix& A) {
     constexpr const char* function = "Filigree::GaussSeidelPreconditioner::refill";
     Impl::check_rows(function, A, rows());
-    exec.fence();
     check_diagonals(exec, function, A);
     for (const Impl::CellDistance& distance : Impl::coupled_distances(exec, A, m_cells))
       if (m_rows.colors.joins(distance))

@@ -104,6 +104,8 @@ class TpetraOperator
     Impl::on_all_ranks(comm, name, [&]() { find_boundary(); });
     if (!m_importer.is_null()) choose_split(options);
     Impl::on_all_ranks(comm, name, [&]() { convert(); });
+    // A refill() must not write there, because the variable of the caller may be gone.
+    m_options.optimize.rounding = nullptr;
   }
 
   /// Takes over new values of the matrix, which must be fill-complete and have the same pattern and maps.
