@@ -3,6 +3,7 @@
 // Tests of the products of CDS and blocked ELL with several columns of x. On a GPU their kernels depend on the block
 // size, on the layout of x, on how x is aligned, and on whether the last block is whole.
 #include <algorithm>
+#include <limits>
 
 #include "../support/formats.hpp"
 #include "../support/product.hpp"
@@ -222,9 +223,10 @@ using SeveralRows = Filigree::Impl::BlockColumnsProduct<
     ExecutionSpace, Filigree::Impl::CdsProduct<ExecutionSpace, Matrix, Operands, BlockSize>, Operands,
     BlockSize, false>;
 
-/// Whether that kernel exists, and whether it takes the product of A with 8 columns.
+/// Whether that kernel exists, and whether it takes the product of A with 8 columns. If `rows` is not 0, A has so many.
 template <Filigree::Impl::ColumnAccess Access, int BlockSize>
-std::pair<bool, bool> several_rows(const Filigree::CdsMatrix<double, int, Device, void, int>& A) {
+std::pair<bool, bool> several_rows(const Filigree::CdsMatrix<double, int, Device, void, int>& A,
+                                   const std::int64_t rows = 0) {
   using Layout = std::conditional_t<Access == Filigree::Impl::ColumnAccess::row_major, Kokkos::LayoutRight,
                                     Kokkos::LayoutLeft>;
   using Matrix = std::decay_t<decltype(A)>;
@@ -238,7 +240,9 @@ std::pair<bool, bool> several_rows(const Filigree::CdsMatrix<double, int, Device
                           8,
                           1,
                           0};
-  return {Kernel::exists, Kernel{Product(A, operands)}.fits()};
+  Kernel kernel{Product(A, operands)};
+  if (rows > 0) kernel.product.rows = rows;
+  return {Kernel::exists, kernel.fits()};
 }
 
 template <int BlockSize>
@@ -255,9 +259,13 @@ void expect_several_rows() {
   using Long = Filigree::CdsMatrix<double, std::int64_t, Device, void, int>;
   using Split = Filigree::SplitCdsMatrix<double, int, Device, void, int>;
   EXPECT_EQ((SeveralRows<Double, ColumnAccess::row_major, b>::has_kernels_for_counts),
-            b == 4 || b == 5 || b == 7);
+            b == 2 || b == 4 || b == 5 || b == 7 || b == 8);
   EXPECT_FALSE((SeveralRows<Double, ColumnAccess::exact, b>::has_kernels_for_counts));
-  EXPECT_FALSE((SeveralRows<Float, ColumnAccess::row_major, b>::has_kernels_for_counts));
+  EXPECT_EQ((SeveralRows<Float, ColumnAccess::row_major, b>::has_kernels_for_counts),
+            b == 3 || b == 4 || b == 6);
+  using Mixed = Filigree::Impl::ProductOperands<float, double, double, 4, Filigree::Impl::NoScaling,
+                                                ColumnAccess::row_major>;
+  EXPECT_FALSE((SeveralRows<Float, ColumnAccess::row_major, b, Mixed>::has_kernels_for_counts));
   EXPECT_FALSE((SeveralRows<Long, ColumnAccess::row_major, b>::has_kernels_for_counts));
   EXPECT_FALSE((SeveralRows<Split, ColumnAccess::row_major, b>::has_kernels_for_counts));
   const auto whole = cds(16 * b, 16 * b);
@@ -265,6 +273,10 @@ void expect_several_rows() {
   EXPECT_EQ((several_rows<ColumnAccess::exact, b>(whole)), std::make_pair(on_gpu && b % 2 == 0, true)) << b;
   EXPECT_FALSE((several_rows<ColumnAccess::row_major, b>(cds(16 * b, 16 * b + 1)).second)) << b;
   EXPECT_FALSE((several_rows<ColumnAccess::row_major, b>(cds(16 * b + 1, 16 * b)).second)) << b;
+  // The lanes of the last team count rows in an int, also those after the last row.
+  const std::int64_t most = std::numeric_limits<int>::max() / (8 * b) * (8 * b);
+  EXPECT_TRUE((several_rows<ColumnAccess::row_major, b>(whole, most / 2 / (8 * b) * (8 * b)).second)) << b;
+  EXPECT_EQ((several_rows<ColumnAccess::row_major, b>(whole, most).second), !on_gpu) << b;
   auto empty = whole;
   empty.offsets = {};
   empty.values = {};
@@ -275,11 +287,12 @@ template <class Case>
 class Diagonals : public testing::Test {};
 using DiagonalCases =
     testing::Types<FormatCase<Cds, double, Left>, FormatCase<Cds, double, Left, std::int64_t>,
-                   FormatCase<Cds, float, Left>>;
+                   FormatCase<Cds, float, Left>, FormatCase<Cds, float, Right>>;
 TYPED_TEST_SUITE(Diagonals, DiagonalCases);
 
-/// A GPU multiplies the diagonals in batches of 7 or 5, or of 2 if b = 3. These are fewer diagonals, whole batches, and
-/// more. With b > 1 the numbers of block diagonals are smaller, but also even and odd.
+/// A GPU multiplies the diagonals in batches of 7 or 5, or of 2 if b = 3. With LayoutRight it multiplies those of float in
+/// batches of 4 if b = 1. These are fewer diagonals, whole batches, and more. With b > 1 the numbers of block diagonals
+/// are smaller, but also even and odd.
 TYPED_TEST(Diagonals, AreMultipliedInBatches) {
   using Case = TypeParam;
   using Scalar = typename Case::Scalar;
@@ -294,7 +307,7 @@ TYPED_TEST(Diagonals, AreMultipliedInBatches) {
         }
         for (const int columns_of_x : {4, 8, 16})
           for (const int beta : {0, -3})
-            EXPECT_TRUE(multiplies<Left>(
+            EXPECT_TRUE(multiplies<typename Case::Layout>(
                 A, host, Product<Scalar>{Mode::NoTranspose, Scalar(2), Scalar(beta), columns_of_x}))
                 << diagonals << " diagonals, " << rows << " x " << columns << ", b = " << b;
       }

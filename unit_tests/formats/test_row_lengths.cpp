@@ -106,6 +106,22 @@ TEST(RowsOfManyLengths, OfEllAndSellAreSharedByLanes) {
   expect_correct_shares<float>();
 }
 
+/// On a GPU a row has as many lanes as there are groups of four columns of LayoutRight, rounded up to a power of two.
+/// With 12 columns one of four lanes has no column.
+TEST(RowsOfManyLengths, OfEllAreMultipliedByTeamsOfAnySize) {
+  const auto host = rows_of_many_lengths<double>(2003, 9);
+  for (const int lanes : {32, 128, 512, 1024}) {
+    Filigree::EllOptions options;
+    options.lanes_per_team = lanes;
+    const auto A = Filigree::convert<Filigree::EllMatrix>(device_crs(host), options);
+    ASSERT_EQ(A.lanes_per_team(), lanes);
+    for (const int columns : {4, 8, 12, 16})
+      EXPECT_TRUE(
+          multiplies<Kokkos::LayoutRight>(A, host, Product<double>{Mode::NoTranspose, 1.5, 0.5, columns}))
+          << lanes << " lanes per team";
+  }
+}
+
 /// Slices of four rows, of which every third is too wide for short columns: one warp of a GPU has slices of both kinds.
 TEST(RowsOfManyLengths, HaveShortAndWholeColumnsInOneWarp) {
   HostMatrix<float> host(403, 70000);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <limits>
+
 #include "filigree/product/launch_product.hpp"
 #include "filigree/product/multiply_block_elements.hpp"
 #include "filigree/product/operands.hpp"
@@ -10,8 +12,8 @@ namespace Filigree::Impl {
 /// The product of a matrix of blocks with several columns of x on a GPU, in modes N and C. With one row and one
 /// column of x per lane, the loads of x would cost more than those of the values. A lane therefore multiplies
 /// several rows of a block with four columns of x: it uses each element of x for all these rows, and each value for
-/// all these columns. Other vector lanes of the same Kokkos thread have the other columns of x and load the same
-/// values at the same time (see docs/performance.md, "Blocks with several columns of x on a GPU").
+/// all these columns. The next lanes have the other columns of x and load the same values at the same time (see
+/// docs/performance.md, "Blocks with several columns of x on a GPU").
 ///
 /// A sum gets its products by ascending block and column, as in the kernels with one row per lane.
 ///
@@ -55,15 +57,19 @@ struct BlockColumnsProduct {
                                  Operands::most_columns > 1 && Operands::x_is_in_memory &&
                                  (x_is_row_major || (BlockSize % 2 == 0 && BlockSize % x_per_load == 0)) &&
                                  sizeof(accumulator_type[rows_per_lane][columns_per_lane]) <= 256;
-  /// Whether A, x and the sums are of double, and A is not split into two halves.
-  static constexpr bool is_double = std::is_same_v<scalar_type, double> && std::is_same_v<x_type, double> &&
-                                    std::is_same_v<accumulator_type, double> &&
-                                    !std::is_class_v<decltype(Product::values)>;
+  /// Whether A, x and the sums are of double, or all of float. A must not be split into two halves.
+  static constexpr bool has_one_type = std::is_same_v<scalar_type, x_type> &&
+                                       std::is_same_v<scalar_type, accumulator_type> &&
+                                       !std::is_class_v<decltype(Product::values)>;
+  static constexpr bool is_double = has_one_type && std::is_same_v<scalar_type, double>;
+  static constexpr bool is_float = has_one_type && std::is_same_v<scalar_type, float>;
   /// Whether there are kernels for 8 and for 16 columns. They are where they were faster, and not for split values (see
   /// docs/performance.md, "Blocks with several columns of x on a GPU").
   static constexpr bool has_kernels_for_counts =
-      Columns == 0 && x_is_row_major && is_double && std::is_same_v<ordinal_type, int> &&
-      (BlockSize == 4 || BlockSize == 5 || BlockSize == (Product::has_column_per_block ? 6 : 7));
+      Columns == 0 && x_is_row_major && std::is_same_v<ordinal_type, int> &&
+      (is_double ? BlockSize == 4 || BlockSize == 5 || BlockSize == 8 ||
+                       (Product::has_column_per_block ? BlockSize == 6 : BlockSize == 2 || BlockSize == 7)
+                 : is_float && (BlockSize == 3 || BlockSize == 4 || BlockSize == 6));
 
   /// Whether the kernel adds the products of padding too, and multiplies a row again if one of its sums is NaN, see
   /// has_nan(). It does so where that was faster (see docs/performance.md, "Padding that is added").
@@ -72,11 +78,15 @@ struct BlockColumnsProduct {
                     (BlockSize == 4 && Product::has_column_per_block) ||
                     (BlockSize == 2 && x_is_row_major != Product::has_column_per_block));
 
+  /// The type of a row number. It also counts the rows of the last team that do not exist, see fits().
+  using row_type = std::conditional_t<sizeof(ordinal_type) == sizeof(int), int, std::int64_t>;
+
   Product product;
 
   /// Whether the kernel can multiply these operands: there are blocks, no block is cut between the columns or rows
-  /// of a lane, and what a lane loads together is aligned.
+  /// of a lane, what a lane loads together is aligned, and row_type counts all rows.
   bool fits() const {
+    if (product.rows > std::numeric_limits<row_type>::max() - launch::team_size * rows_per_lane) return false;
     if (product.block_count() == 0 || product.columns % BlockSize != 0 || product.rows % rows_per_lane != 0)
       return false;
     if (product.value_stride() % rows_per_load != 0 || !is_aligned_to_pack<rows_per_load>(product.values))
@@ -89,34 +99,35 @@ struct BlockColumnsProduct {
                 0);
   }
 
-  /// The lanes over which the columns of x are spread. The vector length of a team is the next power of two.
+  /// The lanes of a row with columns of x, and all of them: the next power of two.
   KOKKOS_FORCEINLINE_FUNCTION int lanes_with_columns() const {
     const int columns = Columns > 0 ? Columns : product.operands.columns;
     return (columns + columns_per_lane - 1) / columns_per_lane;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int lanes() const {
+    static_assert(multi_vector_columns <= 4 * columns_per_lane, "Four lanes have all columns.");
+    return lanes_with_columns() > 2 ? 4 : lanes_with_columns();
   }
 
   void launch_on(const ExecutionSpace& exec, const std::string& name) const {
     if constexpr (has_kernels_for_counts)
       if (launch_for<8>(exec, name) || launch_for<16>(exec, name)) return;
-    int lanes = 1;
-    while (lanes < lanes_with_columns())
-      lanes *= 2;
-    launch_product(exec, name, launch::policy(exec, product.rows / rows_per_lane, launch::team_size, lanes),
-                   *this);
+    launch_product(exec, name, launch::policy(exec, product.rows / rows_per_lane * lanes()), *this);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
-    const auto items = launch::rows_of_team(team, product.rows / rows_per_lane, team.team_size());
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, items.count), [&](const int i) {
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, lanes_with_columns()), [&](const int lane) {
-        const std::int64_t row = (items.first + i) * rows_per_lane;
-        if constexpr (x_is_row_major)
-          multiply(row, product.operands.of_column_lane(lane));
-        else
-          multiply(row, product.operands.template with_stride<true>().template from_column<columns_per_lane>(
-                            lane * columns_per_lane));
-      });
-    });
+    // Kokkos' loops over the threads and vector lanes of a team would make these kernels slower, and 64-bit rows some of
+    // them (see docs/performance.md, "Several columns of x without loops over lanes").
+    const int lane = team.team_rank() % lanes();
+    const auto row = (static_cast<row_type>(team.league_rank()) * (launch::team_size / lanes()) +
+                      team.team_rank() / lanes()) *
+                     rows_per_lane;
+    if (row >= product.rows || lane >= lanes_with_columns()) return;
+    if constexpr (x_is_row_major)
+      multiply(row, product.operands.of_column_lane(lane));
+    else
+      multiply(row, product.operands.template with_stride<true>().template from_column<columns_per_lane>(
+                        lane * columns_per_lane));
   }
 
  private:

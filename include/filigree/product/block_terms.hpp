@@ -198,10 +198,9 @@ struct BlockTermsRowSpmv {
   Operands operands;
 
   void launch_on(const ExecutionSpace& exec, const std::string& name) const {
-    launch_product(
-        exec, name,
-        launch::policy(exec, terms.y_blocks * terms.block_size, launch::team_size, operands.column_lanes()),
-        *this);
+    launch_product(exec, name,
+                   launch::policy(exec, terms.y_blocks * terms.block_size << operands.log2_column_lanes()),
+                   *this);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {

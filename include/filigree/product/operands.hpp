@@ -96,13 +96,11 @@ struct ProductOperands : Scaling {
                   beta};
   }
 
-  /// The number of lanes over which the columns of x are spread, a power of two. It is 1 unless
-  /// has_column_lanes.
-  int column_lanes() const {
-    int lanes = 1;
-    while (has_column_lanes && lanes * Columns < columns)
-      lanes *= 2;
-    return lanes;
+  /// The columns of x are spread over 2^log2_column_lanes() lanes. It is 0 unless has_column_lanes.
+  KOKKOS_FORCEINLINE_FUNCTION int log2_column_lanes() const {
+    static_assert(!has_column_lanes || multi_vector_columns <= 4 * Columns, "Four lanes have all columns.");
+    if (!has_column_lanes) return 0;
+    return columns > 2 * Columns ? 2 : columns > Columns ? 1 : 0;
   }
   /// The operands of one of these lanes, which has the columns from lane * Columns on. Its y begins with the first
   /// of them, but its x is that of the launch: for_each_column() and load_row_of_lane() find the columns.
@@ -354,19 +352,22 @@ template <class ExecutionSpace, class Operands, int Lanes = 256, int HostRows = 
 using ProductLaunch =
     RowLaunch<ExecutionSpace, Lanes, lanes_per_multiprocessor<Operands>() / Lanes, HostRows>;
 
-/// Calls body(row, operands) on a GPU for the rows of a team, with the operands of the lane. If
-/// has_column_lanes, a row has operands.column_lanes() lanes, which the vector length of the team must be.
+/// Calls body(row, operands) on a GPU with the row and the operands of the lane, if there are such. The policy is
+/// that of row_count * 2^operands.log2_column_lanes() rows with one lane each.
 template <class Launch, class Operands, class Body>
 KOKKOS_FORCEINLINE_FUNCTION void for_each_row_of_columns(const typename Launch::member_type& team,
                                                          std::int64_t row_count, const Operands& operands,
                                                          const Body& body) {
   if constexpr (Operands::has_column_lanes) {
-    const auto rows = Launch::rows_of_team(team, row_count, team.team_size());
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows.count), [&](const int i) {
-      // At most multi_vector_columns columns, so each lane has at most one part of them.
-      Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, operands.columns / Operands::most_columns),
-                           [&](const int lane) { body(rows.first + i, operands.of_column_lane(lane)); });
-    });
+    // Kokkos' loops over the threads and vector lanes of a team would make these kernels slower (see
+    // docs/performance.md, "Several columns of x without loops over lanes").
+    const int log2_lanes = operands.log2_column_lanes();
+    const std::int64_t index =
+        static_cast<std::int64_t>(team.league_rank()) * team.team_size() + team.team_rank();
+    const std::int64_t row = index >> log2_lanes;
+    const int lane = static_cast<int>(index) & ((1 << log2_lanes) - 1);
+    if (row < row_count && lane * Operands::most_columns < operands.columns)
+      body(row, operands.of_column_lane(lane));
   } else {
     Launch::for_each_row(team, row_count, [&](const std::int64_t row) { body(row, operands); });
   }

@@ -130,7 +130,8 @@ struct RowProduct {
   int rows_per_gpu_team;
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
-    const auto rows = launch::rows_of_team(team, layout.stored_row_count(), rows_per_gpu_team);
+    [[maybe_unused]] const auto rows =
+        launch::rows_of_team(team, layout.stored_row_count(), rows_per_gpu_team);
     if constexpr (Operands::has_column_lanes) {
       for_each_row_of_columns<launch>(
           team, layout.stored_row_count(), operands,
@@ -267,9 +268,9 @@ void launch_row_product(const ExecutionSpace& exec, const std::string& name, Mod
                         const Operands& operands, std::int64_t num_cols, int lanes_per_team = 256) {
   const auto launch = [&](auto kernel, int lanes) {
     using Launch = typename decltype(kernel)::launch;
-    const int lanes_per_row = layout.lanes() * kernel.operands.column_lanes();
-    kernel.rows_per_gpu_team = lanes / lanes_per_row;
-    launch_product(exec, name, Launch::policy(exec, layout.stored_row_count(), lanes, lanes_per_row), kernel);
+    kernel.rows_per_gpu_team = lanes / layout.lanes();
+    const std::int64_t rows = layout.stored_row_count() << kernel.operands.log2_column_lanes();
+    launch_product(exec, name, Launch::policy(exec, rows, lanes, layout.lanes()), kernel);
   };
   if (is_transpose(mode)) operands.scale(exec, num_cols);
   operands.with_mode(mode, [&](auto transpose, auto conjugate) {

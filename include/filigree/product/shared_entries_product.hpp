@@ -17,8 +17,9 @@ namespace Filigree::Impl {
 /// in the order of its entries, as in RowProduct.
 ///
 /// Lanes of a warp can give each other entries only if they all execute the same instruction. So all rows of a warp take
-/// as many batches as the longest of them, and lanes after the last row take part, too. The layout has two members for
-/// this kernel: visit_row_of_group() and length_of_row().
+/// as many batches as the longest of them, and lanes after the last row take part, too. The layout has three members for
+/// this kernel: visit_row_of_group(), length_of_row() and stores_columns. If it is false, as for CDS, each lane computes the
+/// columns that it needs, and padding has values of 0 instead of columns of -1.
 template <class ExecutionSpace, class Layout, class Operands, int Lanes>
 struct SharedEntriesProduct {
   static_assert(lanes_per_group<ExecutionSpace> % Lanes == 0, "The lanes of a row belong to one group.");
@@ -27,12 +28,14 @@ struct SharedEntriesProduct {
   using sums_type = typename Operands::sums_type;
   using accumulator_type = typename Operands::accumulator_type;
   using stored_row_type = stored_row_t<ordinal_type>;
-  /// Four teams leave 64 registers per lane.
-  using launch = RowLaunch<ExecutionSpace, 256, 4>;
+  static constexpr bool is_float = std::is_same_v<scalar_type, float>;
+  static constexpr bool stores_columns = Layout::stores_columns;
+  /// The less a lane keeps in registers, the more teams a multiprocessor runs (see the section above).
+  using launch = RowLaunch<ExecutionSpace, 256, !stores_columns ? 8 : is_float ? 6 : 5>;
   /// Entries per batch, those that a lane loads itself, and those whose elements of x are in flight together.
-  static constexpr int batch = 8;
+  static constexpr int batch = is_float && stores_columns ? 8 : 4;
   static constexpr int own = batch / Lanes;
-  static constexpr int together = 4;
+  static constexpr int together = stores_columns ? 4 : 2;
 
   Layout layout;
   Operands operands;
@@ -50,14 +53,15 @@ struct SharedEntriesProduct {
   }
 
  private:
-  /// Loads the entries first + lane, first + lane + Lanes and so on. After `count` entries the columns are -1.
+  /// Loads the entries first + lane, first + lane + Lanes and so on. After `count` entries the values are 0, and stored
+  /// columns are -1.
   template <class Entries>
   KOKKOS_FORCEINLINE_FUNCTION static void load(scalar_type (&values)[own], ordinal_type (&columns)[own],
                                                const Entries& entries, int count, int first, int lane) {
     FILIGREE_UNROLL(4)
     for (int u = 0; u < own; ++u) {
       const int k = first + u * Lanes + lane;
-      columns[u] = k < count ? entries.column_once(k) : ordinal_type(-1);
+      if constexpr (stores_columns) columns[u] = k < count ? entries.column_once(k) : ordinal_type(-1);
       values[u] = k < count ? entries.value_once(k) : scalar_type(0);
     }
   }
@@ -74,8 +78,8 @@ struct SharedEntriesProduct {
       // The first batch does not wait for the length of the row.
       load(own_values, own_columns, entries, entries.count, 0, lane);
       int length = entries.count;
-      int most = largest_of_group(length);
-      if (most > batch) {
+      int most = stores_columns ? largest_of_group(length) : length;
+      if (stores_columns && most > batch) {
         length = layout.length_of_row(i, length);
         most = largest_of_group(length);
       }
@@ -83,27 +87,38 @@ struct SharedEntriesProduct {
       for (int first = 0; first < most; first += batch) {
         FILIGREE_UNROLL(2)
         for (int begin = 0; begin < batch; begin += together)
-          if (first + begin < most) add(sums, of_this_lane, own_values, own_columns, begin);
+          if (first + begin < most) add(sums, of_this_lane, entries, own_values, own_columns, first, begin);
         load(own_values, own_columns, entries, length, first + batch, lane);
       }
     });
     if (row >= 0) of_this_lane.store(sums, row);
   }
 
-  /// Adds the products of the entries `begin` to begin + together - 1 of a batch.
+  /// Adds the products of the entries `begin` to begin + together - 1 of the batch that begins with entry `first`.
+  template <class Entries>
   KOKKOS_FORCEINLINE_FUNCTION static void add(sums_type& sums, const Operands& of_this_lane,
-                                              const scalar_type (&own_values)[own],
-                                              const ordinal_type (&own_columns)[own], const int begin) {
+                                              const Entries& entries, const scalar_type (&own_values)[own],
+                                              const ordinal_type (&own_columns)[own], const int first,
+                                              const int begin) {
     ordinal_type columns[together];
     scalar_type values[together];
     FILIGREE_UNROLL(4)
     for (int u = 0; u < together; ++u) {
-      columns[u] = of_lane<Lanes>(own_columns[(begin + u) / Lanes], (begin + u) % Lanes);
-      values[u] = of_lane<Lanes>(own_values[(begin + u) / Lanes], (begin + u) % Lanes);
+      const int k = begin + u;
+      if constexpr (stores_columns)
+        columns[u] = of_lane<Lanes>(own_columns[k / Lanes], k % Lanes);
+      else
+        columns[u] = entries.column(first + k);
+      values[u] = of_lane<Lanes>(own_values[k / Lanes], k % Lanes);
     }
     of_this_lane.add_batch(
-        sums, columns, [&](int u) { return columns[u] >= 0; },
-        [&](accumulator_type& sum, int u, const scalar_type& factor) { sum += values[u] * factor; });
+        sums, columns, [&](int u) { return !stores_columns || columns[u] >= 0; },
+        [&](accumulator_type& sum, int u, const scalar_type& factor) {
+          if constexpr (stores_columns)
+            sum += values[u] * factor;
+          else
+            Operands::add_unless_zero(sum, values[u], factor);
+        });
   }
 };
 

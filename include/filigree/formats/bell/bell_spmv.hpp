@@ -261,8 +261,7 @@ void launch_bell_spmv(const ExecutionSpace& exec, const std::string& name, const
     const SeveralRows several_rows{kernel};
     if (several_rows.fits()) return several_rows.launch_on(exec, name);
   }
-  launch_product(exec, name, launch::policy(exec, kernel.rows, launch::team_size, operands.column_lanes()),
-                 kernel);
+  launch_product(exec, name, launch::policy(exec, kernel.rows << operands.log2_column_lanes()), kernel);
 }
 
 /// The product of a blocked ELL matrix. The arguments are checked, and A has entries.
