@@ -290,9 +290,8 @@ using DiagonalCases =
                    FormatCase<Cds, float, Left>, FormatCase<Cds, float, Right>>;
 TYPED_TEST_SUITE(Diagonals, DiagonalCases);
 
-/// A GPU multiplies the diagonals in batches of 7 or 5, or of 2 if b = 3. With LayoutRight it multiplies those of float in
-/// batches of 4 if b = 1. These are fewer diagonals, whole batches, and more. With b > 1 the numbers of block diagonals
-/// are smaller, but also even and odd.
+/// A GPU multiplies the diagonals in batches of 7 or 5, or of 2 if b = 3. These are fewer diagonals, whole batches, and
+/// more. With b > 1 the numbers of block diagonals are smaller, but also even and odd.
 TYPED_TEST(Diagonals, AreMultipliedInBatches) {
   using Case = TypeParam;
   using Scalar = typename Case::Scalar;

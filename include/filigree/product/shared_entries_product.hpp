@@ -17,9 +17,8 @@ namespace Filigree::Impl {
 /// in the order of its entries, as in RowProduct.
 ///
 /// Lanes of a warp can give each other entries only if they all execute the same instruction. So all rows of a warp take
-/// as many batches as the longest of them, and lanes after the last row take part, too. The layout has three members for
-/// this kernel: visit_row_of_group(), length_of_row() and stores_columns. If it is false, as for CDS, each lane computes the
-/// columns that it needs, and padding has values of 0 instead of columns of -1.
+/// as many batches as the longest of them, and lanes after the last row take part, too. The layout has two members for
+/// this kernel: visit_row_of_group() and length_of_row().
 template <class ExecutionSpace, class Layout, class Operands, int Lanes>
 struct SharedEntriesProduct {
   static_assert(lanes_per_group<ExecutionSpace> % Lanes == 0, "The lanes of a row belong to one group.");
@@ -29,13 +28,12 @@ struct SharedEntriesProduct {
   using accumulator_type = typename Operands::accumulator_type;
   using stored_row_type = stored_row_t<ordinal_type>;
   static constexpr bool is_float = std::is_same_v<scalar_type, float>;
-  static constexpr bool stores_columns = Layout::stores_columns;
-  /// The less a lane keeps in registers, the more teams a multiprocessor runs (see the section above).
-  using launch = RowLaunch<ExecutionSpace, 256, !stores_columns ? 8 : is_float ? 6 : 5>;
+  /// Entries of float need fewer registers than those of double, so that more teams and larger batches fit.
+  using launch = RowLaunch<ExecutionSpace, 256, is_float ? 6 : 5>;
   /// Entries per batch, those that a lane loads itself, and those whose elements of x are in flight together.
-  static constexpr int batch = is_float && stores_columns ? 8 : 4;
+  static constexpr int batch = is_float ? 8 : 4;
   static constexpr int own = batch / Lanes;
-  static constexpr int together = stores_columns ? 4 : 2;
+  static constexpr int together = 4;
 
   Layout layout;
   Operands operands;
@@ -53,15 +51,14 @@ struct SharedEntriesProduct {
   }
 
  private:
-  /// Loads the entries first + lane, first + lane + Lanes and so on. After `count` entries the values are 0, and stored
-  /// columns are -1.
+  /// Loads the entries first + lane, first + lane + Lanes and so on. After `count` entries the columns are -1.
   template <class Entries>
   KOKKOS_FORCEINLINE_FUNCTION static void load(scalar_type (&values)[own], ordinal_type (&columns)[own],
                                                const Entries& entries, int count, int first, int lane) {
     FILIGREE_UNROLL(4)
     for (int u = 0; u < own; ++u) {
       const int k = first + u * Lanes + lane;
-      if constexpr (stores_columns) columns[u] = k < count ? entries.column_once(k) : ordinal_type(-1);
+      columns[u] = k < count ? entries.column_once(k) : ordinal_type(-1);
       values[u] = k < count ? entries.value_once(k) : scalar_type(0);
     }
   }
@@ -78,8 +75,8 @@ struct SharedEntriesProduct {
       // The first batch does not wait for the length of the row.
       load(own_values, own_columns, entries, entries.count, 0, lane);
       int length = entries.count;
-      int most = stores_columns ? largest_of_group(length) : length;
-      if (stores_columns && most > batch) {
+      int most = largest_of_group(length);
+      if (most > batch) {
         length = layout.length_of_row(i, length);
         most = largest_of_group(length);
       }
@@ -87,38 +84,27 @@ struct SharedEntriesProduct {
       for (int first = 0; first < most; first += batch) {
         FILIGREE_UNROLL(2)
         for (int begin = 0; begin < batch; begin += together)
-          if (first + begin < most) add(sums, of_this_lane, entries, own_values, own_columns, first, begin);
+          if (first + begin < most) add(sums, of_this_lane, own_values, own_columns, begin);
         load(own_values, own_columns, entries, length, first + batch, lane);
       }
     });
     if (row >= 0) of_this_lane.store(sums, row);
   }
 
-  /// Adds the products of the entries `begin` to begin + together - 1 of the batch that begins with entry `first`.
-  template <class Entries>
+  /// Adds the products of the entries `begin` to begin + together - 1 of a batch.
   KOKKOS_FORCEINLINE_FUNCTION static void add(sums_type& sums, const Operands& of_this_lane,
-                                              const Entries& entries, const scalar_type (&own_values)[own],
-                                              const ordinal_type (&own_columns)[own], const int first,
-                                              const int begin) {
+                                              const scalar_type (&own_values)[own],
+                                              const ordinal_type (&own_columns)[own], const int begin) {
     ordinal_type columns[together];
     scalar_type values[together];
     FILIGREE_UNROLL(4)
     for (int u = 0; u < together; ++u) {
-      const int k = begin + u;
-      if constexpr (stores_columns)
-        columns[u] = of_lane<Lanes>(own_columns[k / Lanes], k % Lanes);
-      else
-        columns[u] = entries.column(first + k);
-      values[u] = of_lane<Lanes>(own_values[k / Lanes], k % Lanes);
+      columns[u] = of_lane<Lanes>(own_columns[(begin + u) / Lanes], (begin + u) % Lanes);
+      values[u] = of_lane<Lanes>(own_values[(begin + u) / Lanes], (begin + u) % Lanes);
     }
     of_this_lane.add_batch(
-        sums, columns, [&](int u) { return !stores_columns || columns[u] >= 0; },
-        [&](accumulator_type& sum, int u, const scalar_type& factor) {
-          if constexpr (stores_columns)
-            sum += values[u] * factor;
-          else
-            Operands::add_unless_zero(sum, values[u], factor);
-        });
+        sums, columns, [&](int u) { return columns[u] >= 0; },
+        [&](accumulator_type& sum, int u, const scalar_type& factor) { sum += values[u] * factor; });
   }
 };
 

@@ -6,14 +6,12 @@
 #include "filigree/core/binary_search.hpp"
 #include "filigree/core/block_size.hpp"
 #include "filigree/core/mode.hpp"
-#include "filigree/formats/cds/cds_diagonal_rows.hpp"
 #include "filigree/formats/cds/cds_matrix.hpp"
 #include "filigree/formats/cds/cds_spmv_components.hpp"
 #include "filigree/formats/cds/cds_spmv_device.hpp"
 #include "filigree/formats/cds/cds_spmv_host.hpp"
 #include "filigree/product/block_columns_product.hpp"
 #include "filigree/product/blocks_ahead_product.hpp"
-#include "filigree/product/shared_entries_product.hpp"
 
 namespace Filigree::Impl {
 
@@ -105,9 +103,6 @@ void diagonal_spmv_on_gpu(const ExecutionSpace& exec, const std::string& name, c
                           const Operands& operands) {
   using Product = CdsProduct<ExecutionSpace, Cds, Operands, BlockSize>;
   const Product product(cds, operands);
-  // In double the other kernels are faster (see docs/performance.md, "Entries that lanes share").
-  if constexpr (BlockSize == 1 && std::is_same_v<typename Cds::value_type, float>)
-    if (launch_shared_entries(exec, name, DiagonalRows<Product>{product}, operands)) return;
   constexpr bool loads_ahead = cds_loads_ahead<Cds, Operands, BlockSize>();
   if constexpr (loads_ahead)
     if (launch_blocks_ahead<BlockSize>(exec, name, product)) return;

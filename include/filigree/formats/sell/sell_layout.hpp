@@ -89,7 +89,6 @@ struct SellLayout : RowLayout<SellLayout<Scalar, Ordinal, ShortColumns>, Scalar,
   using length_type = length_t<Ordinal>;
   static constexpr bool padded = true;
   static constexpr bool has_lanes = true;
-  static constexpr bool stores_columns = true;
 
   Scalar* values;
   Ordinal* entries;
