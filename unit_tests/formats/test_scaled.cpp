@@ -91,6 +91,32 @@ TYPED_TEST(Scaled, MultipliesBlocks) {
   }
 }
 
+/// With a row stride of 0 all rows of x are one element in memory, but each has an exponent of its own.
+TYPED_TEST(Scaled, MultipliesAnyStrideOfX) {
+  using Device = typename ExecutionSpace::device_type;
+  using Column = Kokkos::View<double*, Device>;
+  for (const int block_size : {1, 2}) {
+    const auto host = badly_scaled(well_scaled<TypeParam>(), is_symmetric_v<TypeParam>);
+    const auto A = convert_scaled<TypeParam>(host, any_padding<typename TypeParam::Options>(block_size));
+    for (const std::size_t stride : {0, 1, 3}) {
+      const auto memory =
+          device_view<View2<double, Kokkos::LayoutLeft>>(Random(5).vectors<double>(3 * host.columns, 1));
+      const Kokkos::View<const double*, Kokkos::LayoutStride, Device> x(
+          memory.data(), Kokkos::LayoutStride(static_cast<std::size_t>(host.columns), stride));
+      const Column same("same", static_cast<std::size_t>(host.columns));
+      Kokkos::deep_copy(same, x);
+      const Column y("y", host.rows.size()), expected("expected", host.rows.size());
+      Filigree::spmv("N", 1.0, A, x, 0.0, y);
+      Filigree::spmv("N", 1.0, A, same, 0.0, expected);
+      const auto y_host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), y);
+      const auto expected_host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), expected);
+      for (std::size_t i = 0; i < host.rows.size(); ++i)
+        EXPECT_NEAR(y_host(i), expected_host(i), 1e-10 * std::abs(expected_host(i)))
+            << "row " << i << ", stride " << stride << ", b = " << block_size;
+    }
+  }
+}
+
 /// The entries are powers of two, so that no cast rounds them.
 TYPED_TEST(Scaled, IsRefilledAndConvertedBack) {
   auto host = well_scaled<TypeParam>();

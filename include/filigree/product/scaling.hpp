@@ -67,14 +67,13 @@ struct ScaledVector : MultiVector<const X> {
   using base = MultiVector<const X>;
   using value_type = std::conditional_t<is_complex_v<X>, Kokkos::complex<real_t<Sum>>, real_t<Sum>>;
 
-  /// Stands for a pointer to an element. An index counts elements in memory, as with a pointer.
+  /// Stands for a pointer to an element. An index counts rows.
   struct Pointer {
     const X* first;
     const std::int16_t* exponents;
-    std::int64_t row_stride;
+    std::int64_t elements_per_row;
     KOKKOS_FORCEINLINE_FUNCTION value_type operator[](std::int64_t i) const {
-      return scaled_by_power(value_type(widen<Sum>(first[i])),
-                             exponents[row_stride > 1 ? i / row_stride : i]);
+      return scaled_by_power(value_type(widen<Sum>(first[i * elements_per_row])), exponents[i]);
     }
   };
   using pointer_type = Pointer;
@@ -87,8 +86,10 @@ struct ScaledVector : MultiVector<const X> {
   }
   template <class Row>
   KOKKOS_FORCEINLINE_FUNCTION Pointer pointer(Row row, std::int64_t column) const {
-    return {base::pointer(row, column), exponents + row, this->row_stride()};
+    return {base::pointer(row, column), exponents + row, base::row_stride()};
   }
+  /// From a row to the next one, in the unit of an index of Pointer.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_stride() const { return 1; }
   KOKKOS_FORCEINLINE_FUNCTION ScaledVector from_column(std::int64_t column) const {
     return {base::from_column(column), exponents};
   }
