@@ -345,6 +345,11 @@ auto optimize(const ExecutionSpace& exec, const KokkosSparse::CrsMatrix<S, O, D,
   const char* const function = "Filigree::optimize";
   using scalar = std::remove_const_t<S>;
   using stored = std::conditional_t<std::is_void_v<Scalar>, scalar, Scalar>;
+  static_assert(
+      !Impl::RealTraits<Impl::real_t<scalar>>::is_short,
+      "Filigree::optimize: the CRS matrix must not have 16-bit values, because x and y of its products "
+      "cannot have them. Give one of float or double, and name the type to store: "
+      "Filigree::optimize<half_t>(A).");
   Impl::check_initialized(function);
   const Impl::LabelScope scope(options.label);
   Impl::ScopedRegion region(Impl::label("optimize", "any"));
