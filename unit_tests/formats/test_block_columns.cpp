@@ -223,7 +223,17 @@ using SeveralRows = Filigree::Impl::BlockColumnsProduct<
     ExecutionSpace, Filigree::Impl::CdsProduct<ExecutionSpace, Matrix, Operands, BlockSize>, Operands,
     BlockSize, false>;
 
-/// Whether that kernel exists, and whether it takes the product of A with 8 columns. If `rows` is not 0, A has so many.
+/// The same for a blocked ELL matrix and row-major x.
+template <class Scalar, int BlockSize,
+          class Operands = SeveralColumns<Scalar, Filigree::Impl::ColumnAccess::row_major>>
+using SeveralRowsOfBell = Filigree::Impl::BlockColumnsProduct<
+    ExecutionSpace,
+    Filigree::Impl::BellSpmv<ExecutionSpace, Filigree::BellMatrix<Scalar, int, Device, void, int>, Operands,
+                             BlockSize, false>,
+    Operands, BlockSize, false>;
+
+/// Whether that kernel exists, and whether it takes the product of A with 8 columns. If `rows` is not 0, the
+/// product is told that A has so many rows.
 template <Filigree::Impl::ColumnAccess Access, int BlockSize>
 std::pair<bool, bool> several_rows(const Filigree::CdsMatrix<double, int, Device, void, int>& A,
                                    const std::int64_t rows = 0) {
@@ -268,6 +278,8 @@ void expect_several_rows() {
   EXPECT_FALSE((SeveralRows<Float, ColumnAccess::row_major, b, Mixed>::has_kernels_for_counts));
   EXPECT_FALSE((SeveralRows<Long, ColumnAccess::row_major, b>::has_kernels_for_counts));
   EXPECT_FALSE((SeveralRows<Split, ColumnAccess::row_major, b>::has_kernels_for_counts));
+  EXPECT_EQ((SeveralRowsOfBell<double, b>::has_kernels_for_counts), b == 4 || b == 5 || b == 6);
+  EXPECT_EQ((SeveralRowsOfBell<float, b>::has_kernels_for_counts), b == 3 || b == 4 || b == 6);
   const auto whole = cds(16 * b, 16 * b);
   EXPECT_EQ((several_rows<ColumnAccess::row_major, b>(whole)), std::make_pair(on_gpu, true)) << b;
   EXPECT_EQ((several_rows<ColumnAccess::exact, b>(whole)), std::make_pair(on_gpu && b % 2 == 0, true)) << b;
@@ -287,11 +299,11 @@ template <class Case>
 class Diagonals : public testing::Test {};
 using DiagonalCases =
     testing::Types<FormatCase<Cds, double, Left>, FormatCase<Cds, double, Left, std::int64_t>,
-                   FormatCase<Cds, float, Left>, FormatCase<Cds, float, Right>>;
+                   FormatCase<Cds, float, Left>, FormatCase<Cds, double, Right, std::int64_t>>;
 TYPED_TEST_SUITE(Diagonals, DiagonalCases);
 
-/// A GPU multiplies the diagonals in batches of 7 or 5, or of 2 if b = 3. These are fewer diagonals, whole batches, and
-/// more. With b > 1 the numbers of block diagonals are smaller, but also even and odd.
+/// A GPU multiplies the diagonals in batches of 7 or 5, or of 2 if b = 3, and with LayoutRight of 8 if b = 1. These are
+/// fewer diagonals, whole batches, and more. With b > 1 the numbers of block diagonals are smaller, but also even and odd.
 TYPED_TEST(Diagonals, AreMultipliedInBatches) {
   using Case = TypeParam;
   using Scalar = typename Case::Scalar;

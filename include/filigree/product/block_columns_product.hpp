@@ -67,8 +67,9 @@ struct BlockColumnsProduct {
   /// docs/performance.md, "Blocks with several columns of x on a GPU").
   static constexpr bool has_kernels_for_counts =
       Columns == 0 && x_is_row_major && std::is_same_v<ordinal_type, int> &&
-      (is_double ? BlockSize == 4 || BlockSize == 5 || BlockSize == 8 ||
-                       (Product::has_column_per_block ? BlockSize == 6 : BlockSize == 2 || BlockSize == 7)
+      (is_double ? BlockSize == 4 || BlockSize == 5 ||
+                       (Product::has_column_per_block ? BlockSize == 6
+                                                      : BlockSize == 2 || BlockSize == 7 || BlockSize == 8)
                  : is_float && (BlockSize == 3 || BlockSize == 4 || BlockSize == 6));
 
   /// Whether the kernel adds the products of padding too, and multiplies a row again if one of its sums is NaN, see
@@ -79,7 +80,7 @@ struct BlockColumnsProduct {
                     (BlockSize == 2 && x_is_row_major != Product::has_column_per_block));
 
   /// The type of a row number. It also counts the rows of the last team that do not exist, see fits().
-  using row_type = std::conditional_t<sizeof(ordinal_type) == sizeof(int), int, std::int64_t>;
+  using row_type = std::conditional_t<sizeof(ordinal_type) <= sizeof(int), int, std::int64_t>;
 
   Product product;
 
@@ -99,11 +100,12 @@ struct BlockColumnsProduct {
                 0);
   }
 
-  /// The lanes of a row with columns of x, and all of them: the next power of two.
+  /// The number of lanes over which the columns of x are spread.
   KOKKOS_FORCEINLINE_FUNCTION int lanes_with_columns() const {
     const int columns = Columns > 0 ? Columns : product.operands.columns;
     return (columns + columns_per_lane - 1) / columns_per_lane;
   }
+  /// The next power of two. So many lanes have the same rows; those without columns are idle.
   KOKKOS_FORCEINLINE_FUNCTION int lanes() const {
     static_assert(multi_vector_columns <= 4 * columns_per_lane, "Four lanes have all columns.");
     return lanes_with_columns() > 2 ? 4 : lanes_with_columns();

@@ -199,7 +199,7 @@ struct BlockTermsRowSpmv {
 
   void launch_on(const ExecutionSpace& exec, const std::string& name) const {
     launch_product(exec, name,
-                   launch::policy(exec, terms.y_blocks * terms.block_size << operands.log2_column_lanes()),
+                   launch::policy(exec, (terms.y_blocks * terms.block_size) << operands.log2_column_lanes()),
                    *this);
   }
 

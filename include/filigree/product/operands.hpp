@@ -352,8 +352,8 @@ template <class ExecutionSpace, class Operands, int Lanes = 256, int HostRows = 
 using ProductLaunch =
     RowLaunch<ExecutionSpace, Lanes, lanes_per_multiprocessor<Operands>() / Lanes, HostRows>;
 
-/// Calls body(row, operands) on a GPU with the row and the operands of the lane, if there are such. The policy is
-/// that of row_count * 2^operands.log2_column_lanes() rows with one lane each.
+/// Calls body(row, operands) on a GPU with the row and the operands of the lane, if the lane has a row and columns of x.
+/// The policy is that of row_count * 2^operands.log2_column_lanes() rows with one lane each.
 template <class Launch, class Operands, class Body>
 KOKKOS_FORCEINLINE_FUNCTION void for_each_row_of_columns(const typename Launch::member_type& team,
                                                          std::int64_t row_count, const Operands& operands,

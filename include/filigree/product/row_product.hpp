@@ -130,23 +130,24 @@ struct RowProduct {
   int rows_per_gpu_team;
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
-    [[maybe_unused]] const auto rows =
-        launch::rows_of_team(team, layout.stored_row_count(), rows_per_gpu_team);
     if constexpr (Operands::has_column_lanes) {
       for_each_row_of_columns<launch>(
           team, layout.stored_row_count(), operands,
           [&](const std::int64_t row, const Operands& of_lane) { multiply(row, of_lane); });
-    } else if constexpr (launch::gpu) {
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows.count), [&](const int i) {
-        if constexpr (SeveralLanes)
-          multiply_by_lanes(team, rows.first + i);
-        else
-          multiply(rows.first + i, operands);
-      });
-    } else if (operands.x.has_unit_stride()) {
-      multiply_on_host<true>(rows.first, rows.first + rows.count);
     } else {
-      multiply_on_host<false>(rows.first, rows.first + rows.count);
+      const auto rows = launch::rows_of_team(team, layout.stored_row_count(), rows_per_gpu_team);
+      if constexpr (launch::gpu) {
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows.count), [&](const int i) {
+          if constexpr (SeveralLanes)
+            multiply_by_lanes(team, rows.first + i);
+          else
+            multiply(rows.first + i, operands);
+        });
+      } else if (operands.x.has_unit_stride()) {
+        multiply_on_host<true>(rows.first, rows.first + rows.count);
+      } else {
+        multiply_on_host<false>(rows.first, rows.first + rows.count);
+      }
     }
   }
 

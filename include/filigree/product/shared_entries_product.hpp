@@ -28,7 +28,8 @@ struct SharedEntriesProduct {
   using accumulator_type = typename Operands::accumulator_type;
   using stored_row_type = stored_row_t<ordinal_type>;
   static constexpr bool is_float = std::is_same_v<scalar_type, float>;
-  /// Entries of float need fewer registers than those of double, so that more teams and larger batches fit.
+  /// Entries of float need fewer registers than those of double, so that more teams and larger batches fit (see
+  /// docs/performance.md, "Entries that lanes share").
   using launch = RowLaunch<ExecutionSpace, 256, is_float ? 6 : 5>;
   /// Entries per batch, those that a lane loads itself, and those whose elements of x are in flight together.
   static constexpr int batch = is_float ? 8 : 4;
