@@ -52,6 +52,9 @@ with tempfile.TemporaryDirectory() as folder:
     result = run(3, "--quick", "--strong=4x4x2")
     check(result.returncode != 0 and "--strong: 4x4x2 cells are too few for 3 ranks" in result.stderr,
           f"too few cells: exit code {result.returncode}: {result.stderr}")
+    result = run(1, "--quick", "--seconds=1")
+    check(result.returncode != 0 and '"--seconds=1" is not an argument of this program' in result.stderr,
+          f"--seconds: exit code {result.returncode}: {result.stderr}")
 
 for failure in failures:
     print(failure)

@@ -142,9 +142,11 @@ tail -n 1 "$work/out" | grep -q '^}$' || fail "the table is on stdout, in the JS
 recommends "$work/err" cds
 
 # A filter that excludes Kokkos Kernels does not remove the comparison.
-"$tool" --grid=8x8 --format=cds,dia --benchmark_filter=dia --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
+"$tool" --grid=8x8 --format=cds,dia --benchmark_filter=dia --benchmark_min_time=0.001 \
+  --benchmark_out="$work/filtered.json" > "$work/out" 2> "$work/err"
 grep -Eq '^kokkos_kernels +[0-9]' "$work/out" || fail "the filter removes the row of Kokkos Kernels"
 grep -q '^cds is not measured: --benchmark_filter excludes it' "$work/out" || fail "no message about the filter"
+grep -Eq '"noise": [0-9.e+-]*[1-9]' "$work/filtered.json" || fail "no noise with a filter: $(grep noise "$work/filtered.json")"
 
 # An unknown name is refused before a matrix is made. The message lists the known names.
 if "$tool" --grid=4000x4000x4000 --format=cds,unknown > "$work/out" 2> "$work/err"; then fail "unknown was accepted"; fi

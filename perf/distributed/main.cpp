@@ -312,6 +312,7 @@ int main(int argc, char** argv) {
       "Times products over the ranks of mpirun, next to Tpetra's own, and predicts them for many GPUs.",
       "filigree_distributed");
   FiligreePerf::Options options;
+  options.add_seconds_to(app);
   CLI::Option* strong = app.add_option("--strong", options.strong, "cells of the grid that all ranks share")
                             ->type_name("XxYxZ")
                             ->capture_default_str();

@@ -103,6 +103,7 @@ void measure(Session& session, const Options& options) {
 int main(int argc, char** argv) {
   CLI::App app("Times products on grids with 1 to 8 unknowns per cell, in each format.", "filigree_dof");
   FiligreePerf::Options options;
+  options.add_seconds_to(app);
   CLI::Option* grids = app.add_option("--grids", options.grids, "grids, XxY with 5 points or XxYxZ with 7")
                            ->type_name("LIST")
                            ->capture_default_str();

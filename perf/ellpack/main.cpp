@@ -322,6 +322,7 @@ int main(int argc, char** argv) {
       "formats and with one core of the host.",
       "filigree_ellpack");
   FiligreePerf::Options options;
+  options.add_seconds_to(app);
   options.files.add_to(app);
   app.add_option("--table", options.folder,
                  "measures the 21 matrices of the paper whose files are in this folder, and lists the others")

@@ -98,6 +98,7 @@ void measure(Session& session, const Options& options) {
 int main(int argc, char** argv) {
   CLI::App app("Times HEC next to HYB, ELL and CRS, and inside conjugate gradients.", "filigree_hybrid");
   FiligreePerf::Options options;
+  options.add_seconds_to(app);
   options.files.add_to(app);
   app.add_flag("--no_generated", options.no_generated, "leaves out the generated matrices");
   return FiligreePerf::run_session(app, argc, argv, options, [&](FiligreePerf::Session& session) {

@@ -149,14 +149,9 @@ class Measurement {
   /// Call this before register_benchmarks().
   void set_seconds(double seconds) { m_seconds = seconds; }
 
-  /// What was measured. Adds the samples of the reference if --benchmark_filter excluded it.
+  /// What was measured.
   const Report& report() {
-    Result& reference = m_report->results.front();
-    if (!reference.is_timed()) {
-      Turns<execution_space> turns(m_reference, reference.fits_cache, m_copied, reference);
-      for (std::size_t i = 0; i < 2 * least_samples; ++i)
-        turns.sample();
-    }
+    time_excluded_reference(*m_report, m_reference, m_copied);
     return *m_report;
   }
   const Report& header() const { return *m_report; }
@@ -191,6 +186,16 @@ class Measurement {
 
   bool fits_cache(double bytes) const { return bytes <= m_report->machine.cache_bytes; }
 
+  /// Adds samples of the reference if --benchmark_filter excludes it. The noise follows from them.
+  static void time_excluded_reference(Report& report, const product_type& reference,
+                                      const product_type& copied) {
+    Result& result = report.results.front();
+    if (result.is_timed()) return;
+    Turns<execution_space> turns(reference, result.fits_cache, copied, result);
+    for (std::size_t i = 0; i < 2 * least_samples; ++i)
+      turns.sample();
+  }
+
   /// The benchmark adds samples to the result each time it runs.
   void register_benchmark(Result result, const std::function<void()>& product) {
     const std::string name =
@@ -207,6 +212,7 @@ class Measurement {
       return;
     }
     const auto reference = m_reference;
+    const auto copied = m_copied;
     const bool reference_fits_cache = m_reference_fits_cache;
     const auto further = m_further;
     const auto problem = m_problem;
@@ -227,6 +233,7 @@ class Measurement {
       while (own.samples.size() < least_samples)
         turns.sample();
       if (further && own.further.empty()) own.further = further(problem, own, reference, product);
+      time_excluded_reference(*report, reference, copied);
       for (const auto& [counter, value] : report->counters(own))
         state.counters[counter] = value;
       if (!own.picked.empty()) state.SetLabel(own.picked);

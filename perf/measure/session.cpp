@@ -77,11 +77,14 @@ class SessionReporter : public benchmark::BenchmarkReporter {
 
 void SessionOptions::add_to(CLI::App& app) {
   app.add_option("--out", out, "writes the measurements to this file, as JSON")->type_name("FILE");
+  app.add_flag("--quick", quick, "small problems and few samples, to try the program");
+}
+
+void SessionOptions::add_seconds_to(CLI::App& app) {
   app.add_option("--seconds", seconds, "measures each product in turns with Kokkos Kernels' for X seconds")
       ->type_name("X")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
-  app.add_flag("--quick", quick, "small problems and few samples, to try the program");
 }
 
 Session::Session(std::string program, const SessionOptions& options)

@@ -25,8 +25,10 @@ struct SessionOptions {
   bool quick = false;    ///< small problems and few samples, to try the program
   double seconds = 0.3;  ///< for each product, see Measurement::set_seconds()
 
-  /// Adds the flags to a command line. The object must live until the command line has been parsed.
+  /// Adds the flags to a command line, but not --seconds. The object must live until the command line has been parsed.
   void add_to(CLI::App& app);
+  /// Adds --seconds, for programs that use it.
+  void add_seconds_to(CLI::App& app);
 };
 
 /// Measures problems one after the other, and writes all results to one file, the JSON of Google Benchmark.

@@ -80,6 +80,7 @@ int main(int argc, char** argv) {
   CLI::App app("Times conjugate gradients with the product in each format, or solvers with CDS.",
                "filigree_solver");
   FiligreePerf::Options options;
+  options.add_seconds_to(app);
   CLI::Option* grids = app.add_option("--grids", options.grids, "grids, XxY with 5 points or XxYxZ with 7")
                            ->type_name("LIST")
                            ->capture_default_str();
