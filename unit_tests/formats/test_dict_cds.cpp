@@ -133,20 +133,20 @@ std::uint64_t inverse(std::uint64_t odd) {
   return result;
 }
 
-/// The argument of spread_bits() with this result.
-std::uint64_t gathered_bits(std::uint64_t z) {
+/// The argument of random_bits() with this result.
+std::uint64_t state_of_bits(std::uint64_t z) {
   z ^= z >> 31 ^ z >> 62;
   z *= inverse(0x94d049bb133111ebull);
   z ^= z >> 27 ^ z >> 54;
   z *= inverse(0xbf58476d1ce4e5b9ull);
   z ^= z >> 30 ^ z >> 60;
-  return z;
+  return z - 0x9e3779b97f4a7c15ull;
 }
 
 /// Two different 1 x 2 blocks whose first hash is equal: {value, 0} and {0, the result}.
 double value_with_the_hash_of(double value) {
   const std::uint64_t hash = Filigree::Impl::hash_of_element(value, 0, 0);
-  const std::uint64_t bits = gathered_bits(hash) - Filigree::Impl::spread_bits(2);
+  const std::uint64_t bits = state_of_bits(hash) - Filigree::Impl::random_bits(1);
   double result = 0;
   std::memcpy(&result, &bits, sizeof(result));
   return result;

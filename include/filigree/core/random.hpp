@@ -5,7 +5,8 @@
 
 namespace Filigree::Impl {
 
-/// 64 pseudo-random bits that depend only on `state`: one step of SplitMix64 (Steele, Lea and Flood 2014).
+/// 64 pseudo-random bits that depend only on `state`: one step of SplitMix64 (Steele, Lea and Flood 2014). No two states
+/// give the same bits.
 /// The generators of Kokkos have a sequence per lane, so a matrix would depend on which lane computes an
 /// entry.
 KOKKOS_INLINE_FUNCTION std::uint64_t random_bits(std::uint64_t state) {

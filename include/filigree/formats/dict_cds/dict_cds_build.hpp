@@ -17,18 +17,11 @@
 
 #include "filigree/conversion/check_crs.hpp"
 #include "filigree/core/double_bits.hpp"
+#include "filigree/core/random.hpp"
 #include "filigree/core/scalar.hpp"
 #include "filigree/formats/dict_cds/dict_cds_matrix.hpp"
 
 namespace Filigree::Impl {
-
-/// A bijection of 64-bit numbers that spreads every bit over all bits: the last steps of the generator
-/// splitmix64 (Steele, Lea and Flood 2014).
-KOKKOS_FORCEINLINE_FUNCTION std::uint64_t spread_bits(std::uint64_t z) {
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-  return z ^ (z >> 31);
-}
 
 /// The bits of a real number as a double, the same for all NaN and for both zeros.
 template <class Real>
@@ -44,11 +37,11 @@ template <class Scalar>
 KOKKOS_FORCEINLINE_FUNCTION std::uint64_t hash_of_element(const Scalar& value, std::int64_t e,
                                                           std::uint64_t seed) {
   if (value == Scalar(0)) return 0;
-  const std::uint64_t place = spread_bits(static_cast<std::uint64_t>(e) + 1 + (seed << 32));
+  const std::uint64_t place = random_bits(static_cast<std::uint64_t>(e) + (seed << 32));
   if constexpr (is_complex_v<Scalar>)
-    return spread_bits(spread_bits(bits_of(value.real()) + place) + bits_of(value.imag()));
+    return random_bits(random_bits(bits_of(value.real()) + place) + bits_of(value.imag()));
   else
-    return spread_bits(bits_of(value) + place);
+    return random_bits(bits_of(value) + place);
 }
 
 /// Calls source.visit_block(block_row, d, visit) for the place d * block_rows + block_row.
