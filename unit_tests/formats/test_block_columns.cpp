@@ -11,13 +11,10 @@
 namespace FiligreeTest {
 namespace {
 
-/// A banded matrix with the given number of diagonals, every third of which is a long way from the others.
+/// A matrix with full diagonals.
 template <class Scalar>
-HostMatrix<Scalar> banded(std::int64_t rows, std::int64_t columns, int diagonals) {
-  std::vector<std::int64_t> offsets;
-  for (int d = 0; d < diagonals; ++d)
-    offsets.push_back(d % 3 == 0 ? 40 + d : d - diagonals / 2);
-  std::sort(offsets.begin(), offsets.end());
+HostMatrix<Scalar> with_diagonals(std::int64_t rows, std::int64_t columns,
+                                  const std::vector<std::int64_t>& offsets) {
   HostMatrix<Scalar> host(rows, columns);
   for (std::int64_t row = 0; row < rows; ++row)
     for (const std::int64_t offset : offsets)
@@ -25,6 +22,16 @@ HostMatrix<Scalar> banded(std::int64_t rows, std::int64_t columns, int diagonals
         host.rows[static_cast<std::size_t>(row)].push_back(
             {row + offset, static_cast<Scalar>((row * 7 + offset * 3) % 11 + 1) / 4});
   return host;
+}
+
+/// A banded matrix with the given number of diagonals, every third of which is a long way from the others.
+template <class Scalar>
+HostMatrix<Scalar> banded(std::int64_t rows, std::int64_t columns, int diagonals) {
+  std::vector<std::int64_t> offsets;
+  for (int d = 0; d < diagonals; ++d)
+    offsets.push_back(d % 3 == 0 ? 40 + d : d - diagonals / 2);
+  std::sort(offsets.begin(), offsets.end());
+  return with_diagonals<Scalar>(rows, columns, offsets);
 }
 
 template <class Case>
@@ -79,7 +86,8 @@ TYPED_TEST(BlockColumns, MultipliesPartsOfViews) {
   using Scalar = typename TypeParam::Scalar;
   using View = View2<Scalar, typename TypeParam::Layout>;
   for (int b = 1; b <= 8; ++b) {
-    const auto host = block_banded<Scalar>(24 * b, 24 * b, b);
+    const auto host = b == 1 ? with_diagonals<Scalar>(24, 24, {-15, -5, -4, -3, 0, 1, 2, 3, 20})
+                             : block_banded<Scalar>(24 * b, 24 * b, b);
     const auto A = this->converted(host, b);
     for (const int columns : {4, 8, 16}) {
       const auto expected =
@@ -323,6 +331,107 @@ TYPED_TEST(Diagonals, AreMultipliedInBatches) {
                 << diagonals << " diagonals, " << rows << " x " << columns << ", b = " << b;
       }
     }
+}
+
+template <class Case>
+class RunsOfDiagonals : public testing::Test {};
+using RunCases = testing::Types<FormatCase<Cds, double, Right>, FormatCase<Cds, float, Right>>;
+TYPED_TEST_SUITE(RunsOfDiagonals, RunCases);
+
+const std::vector<std::vector<std::int64_t>> patterns_of_offsets = {
+    {-70, -50, -30, -10, 0, 10, 30, 50, 70},               // no neighbours
+    {-41, -40, -21, -20, -1, 0, 20, 21, 60, 61},           // pairs
+    {-51, -50, -49, -1, 0, 1, 49, 50, 51},                 // runs
+    {-60, -31, -30, -29, 0, 31, 32, 33, 60},               // single diagonals before and after runs
+    {-60, -50, -31, -30, -29, -28, 7, 20, 21, 22, 23, 24}  // runs with one and two more diagonals
+};
+
+/// With LayoutRight a GPU multiplies three diagonals with neighbouring offsets together, others in pairs or alone, in 2
+/// or 4 rows per lane. A team has at most 256 rows.
+TYPED_TEST(RunsOfDiagonals, AreMultipliedTogether) {
+  using Case = TypeParam;
+  using Scalar = typename Case::Scalar;
+  for (const auto& offsets : patterns_of_offsets)
+    for (const auto& [rows, columns] : {std::pair(600, 600), std::pair(601, 602), std::pair(602, 131),
+                                        std::pair(131, 203), std::pair(3, 60), std::pair(64, 2)}) {
+      const auto host = with_diagonals<Scalar>(rows, columns, offsets);
+      const auto A =
+          Case::convert_with(device_crs<typename Case::Crs>(host), any_padding<typename Case::Options>(1));
+      for (const int columns_of_x : {4, 8, 16, 24})
+        for (const int beta : {0, -3})
+          EXPECT_TRUE(multiplies<typename Case::Layout>(
+              A, host, Product<Scalar>{Mode::NoTranspose, Scalar(2), Scalar(beta), columns_of_x}))
+              << rows << " x " << columns << ", first offset " << offsets[0] << ", " << offsets.size()
+              << " offsets";
+    }
+}
+
+/// Two of three rows have no entry. In their padding an Inf or NaN of x must not appear in y, also not by the first and
+/// the last row of x, which a lane loads in place of rows outside of the matrix. An entry times Inf stays Inf.
+TYPED_TEST(RunsOfDiagonals, DoNotMultiplyPadding) {
+  using Case = TypeParam;
+  using Scalar = typename Case::Scalar;
+  constexpr std::int64_t size = 599;
+  for (const auto& offsets : patterns_of_offsets) {
+    auto host = with_diagonals<Scalar>(size, size, offsets);
+    for (std::int64_t row = 0; row < size; ++row)
+      if (row % 3 != 0) host.rows[static_cast<std::size_t>(row)].clear();
+    const auto A =
+        Case::convert_with(device_crs<typename Case::Crs>(host), any_padding<typename Case::Options>(1));
+    for (const int columns : {4, 8, 16}) {
+      auto x = Random(7).vectors<Scalar>(size, columns);
+      for (std::int64_t row = 0; row < size; row += row == 575 ? 23 : 25)
+        for (std::int64_t c = row % 2; c < columns; c += 2)
+          x(row, c) = row % 3 == 0 ? infinity<Scalar>() : not_a_number<Scalar>();
+      EXPECT_TRUE(multiplies_vectors<typename Case::Layout>(
+          A, host, Product<Scalar>{Mode::NoTranspose, Scalar(1), Scalar(0), columns}, x))
+          << "first offset " << offsets[0] << ", " << offsets.size() << " offsets";
+    }
+  }
+}
+
+/// Whether CdsRunsSpmv multiplies a matrix with these offsets, and then also if it had so many rows that an int does not
+/// count those of the last team.
+template <class Scalar>
+std::pair<bool, bool> runs_kernel_multiplies(const std::vector<std::int64_t>& offsets, int columns) {
+  if constexpr (Filigree::Impl::runs_on_gpu_v<ExecutionSpace>) {
+    using Operands = SeveralColumns<Scalar, Filigree::Impl::ColumnAccess::row_major>;
+    using Vectors = View2<Scalar, Kokkos::LayoutRight>;
+    const auto A = Filigree::convert<Filigree::CdsMatrix>(
+        device_crs(with_diagonals<Scalar>(200, 200, offsets)), any_padding<Filigree::CdsOptions>(1));
+    const Vectors x("x", 200, columns), y("y", 200, columns);
+    const Operands operands{{},
+                            Filigree::Impl::multi_vector<Vectors, const Scalar>(x),
+                            Filigree::Impl::multi_vector(y),
+                            columns,
+                            1,
+                            0};
+    Filigree::Impl::CdsRunsSpmv<ExecutionSpace, std::decay_t<decltype(A)>, Operands, 16> kernel(A, operands);
+    EXPECT_TRUE(kernel.fits());
+    kernel.rows = std::numeric_limits<int>::max() - 300;
+    const bool fits = kernel.fits();
+    const bool multiplied =
+        Filigree::Impl::launch_cds_runs(ExecutionSpace(), "Filigree::spmv/cds", A, operands);
+    ExecutionSpace().fence();
+    return {multiplied, fits};
+  } else {
+    return {false, false};
+  }
+}
+
+TEST(RunsOfDiagonalsKernel, MultipliesWhereItIsFaster) {
+  if (!Filigree::Impl::runs_on_gpu_v<ExecutionSpace>) GTEST_SKIP() << "It is a kernel for a GPU.";
+  const std::vector<std::int64_t> seven = {-50, -10, -1, 0, 1, 10, 50},
+                                  nine = {-11, -10, -9, -1, 0, 1, 9, 10, 11};
+  for (const auto& offsets : {seven, nine}) {
+    for (const int columns : {4, 8, 16})
+      EXPECT_EQ(runs_kernel_multiplies<float>(offsets, columns), std::pair(true, false)) << columns;
+    EXPECT_EQ(runs_kernel_multiplies<double>(offsets, 8), std::pair(offsets == nine, false));
+    EXPECT_EQ(runs_kernel_multiplies<double>(offsets, 16), std::pair(true, false));
+    EXPECT_EQ(runs_kernel_multiplies<double>(offsets, 4), std::pair(false, false));
+    EXPECT_EQ(runs_kernel_multiplies<double>(offsets, 12), std::pair(false, false));
+    EXPECT_EQ(runs_kernel_multiplies<float>(offsets, 12), std::pair(false, false));
+  }
 }
 
 /// The numbers of diagonals in docs/performance.md, "Values loaded ahead".

@@ -96,6 +96,15 @@ struct ProductOperands : Scaling {
                   beta};
   }
 
+  /// The same operands for lanes with Count columns each. The caller checks packs_are_near<Count>() of x.
+  template <int Count>
+  KOKKOS_FORCEINLINE_FUNCTION auto with_columns_per_lane() const {
+    static_assert(has_column_lanes && Columns % Count == 0,
+                  "Count must divide Columns, so that packs stay aligned.");
+    return ProductOperands<Scalar, X, Y, Count, Scaling, Access>{
+        static_cast<const Scaling&>(*this), x, y, columns, alpha, beta};
+  }
+
   /// The columns of x are spread over 2^log2_column_lanes() lanes. It is 0 unless has_column_lanes.
   KOKKOS_FORCEINLINE_FUNCTION int log2_column_lanes() const {
     static_assert(!has_column_lanes || multi_vector_columns <= 4 * Columns, "Four lanes have all columns.");
@@ -306,15 +315,32 @@ struct ProductOperands : Scaling {
 
   /// Stores the sums of Rows neighbouring rows, from `row` on, but not those of rows from y_rows on. If the elements
   /// of y are neighbours in memory and aligned, one store writes them all, because several narrow stores per lane make
-  /// the cache of a GPU handle twice as many writes (see docs/performance.md, "CDS: rows per lane").
+  /// the cache of a GPU handle twice as many writes (see docs/performance.md, "CDS: rows per lane"). If beta is 0, a
+  /// column lane computes all elements before it stores the first, so that no test of beta stands between two stores
+  /// (see docs/performance.md, "Runs of diagonals").
   template <int Rows, class Row>
   KOKKOS_FORCEINLINE_FUNCTION void store_rows(const sums_type (&sums)[Rows], Row row,
                                               std::int64_t y_rows = INT64_MAX) const {
+    const auto is_row = [&](int r) { return static_cast<std::int64_t>(row) < y_rows - r; };
     if constexpr (Rows == 1) {
       store(sums[0], row);
     } else if constexpr (!y_is_in_memory) {
       for (int r = 0; r < Rows; ++r)
-        if (static_cast<std::int64_t>(row) < y_rows - r) store(sums[r], row + r);
+        if (is_row(r)) store(sums[r], row + r);
+    } else if constexpr (has_column_lanes) {
+      if (beta != accumulator_type(0)) {
+        for (int r = 0; r < Rows; ++r)
+          if (is_row(r)) store(sums[r], row + r);
+        return;
+      }
+      static_assert(x_is_in_memory, "A scaling would be asked for rows that do not exist.");
+      using pack_type = Pack<Y, Columns>;
+      pack_type packs[Rows];
+      for (int r = 0; r < Rows; ++r)
+        for (int c = 0; c < Columns; ++c)
+          packs[r].values[c] = convert_scalar<Y>(times(alpha, this->scaled_sum(sums[r][c], row + r)));
+      for (int r = 0; r < Rows; ++r)
+        if (is_row(r)) *reinterpret_cast<pack_type*>(&y(row + r, 0)) = packs[r];
     } else {
       for (int c = 0; c < Columns; ++c) {
         if (!has(c)) continue;
@@ -330,7 +356,7 @@ struct ProductOperands : Scaling {
           *reinterpret_cast<pack_type*>(first) = pack;
         } else {
           for (int r = 0; r < Rows; ++r)
-            if (static_cast<std::int64_t>(row) < y_rows - r) store(sums[r][c], row + r, c);
+            if (is_row(r)) store(sums[r][c], row + r, c);
         }
       }
     }

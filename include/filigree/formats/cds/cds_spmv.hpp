@@ -10,6 +10,7 @@
 #include "filigree/formats/cds/cds_spmv_components.hpp"
 #include "filigree/formats/cds/cds_spmv_device.hpp"
 #include "filigree/formats/cds/cds_spmv_host.hpp"
+#include "filigree/formats/cds/cds_spmv_runs.hpp"
 #include "filigree/product/block_columns_product.hpp"
 #include "filigree/product/blocks_ahead_product.hpp"
 
@@ -103,6 +104,8 @@ void diagonal_spmv_on_gpu(const ExecutionSpace& exec, const std::string& name, c
                           const Operands& operands) {
   using Product = CdsProduct<ExecutionSpace, Cds, Operands, BlockSize>;
   const Product product(cds, operands);
+  if constexpr (BlockSize == 1)
+    if (launch_cds_runs(exec, name, cds, operands)) return;
   constexpr bool loads_ahead = cds_loads_ahead<Cds, Operands, BlockSize>();
   if constexpr (loads_ahead)
     if (launch_blocks_ahead<BlockSize>(exec, name, product)) return;
