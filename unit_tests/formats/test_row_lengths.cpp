@@ -91,7 +91,7 @@ TEST(RowsOfManyLengths, OfEllAreMultipliedInBatches) {
 
 template <class Scalar>
 void expect_correct_shares() {
-  const std::vector<int> numbers_of_columns = {8, 12, 16, 24};
+  const std::vector<int> numbers_of_columns = {4, 8, 12, 16, 24};
   for (const std::int64_t most : {3, 8, 9, 27}) {
     const auto host = rows_of_many_lengths<Scalar>(2003, most);
     expect_correct<Filigree::EllMatrix, Kokkos::LayoutRight>(host, numbers_of_columns);
@@ -99,8 +99,8 @@ void expect_correct_shares() {
   }
 }
 
-/// On a GPU two or four lanes multiply a row with 8 or 16 columns of LayoutRight, and give each other entries. Rows
-/// of neighbouring lanes differ in length, and the last warp has lanes without a row.
+/// On a GPU one, two or four lanes multiply a row with 4, 8 or 16 columns of LayoutRight, and give each other entries.
+/// Rows of neighbouring lanes differ in length, and the last warp has lanes without a row.
 TEST(RowsOfManyLengths, OfEllAndSellAreSharedByLanes) {
   expect_correct_shares<double>();
   expect_correct_shares<float>();

@@ -40,7 +40,10 @@ template <int Width, class T>
 KOKKOS_FORCEINLINE_FUNCTION T of_lane([[maybe_unused]] const T& value, [[maybe_unused]] int lane) {
   static_assert(std::is_arithmetic_v<T> && sizeof(T) >= 4, "A GPU exchanges numbers of 4 or 8 bytes.");
 #if defined(__CUDA_ARCH__)
-  return __shfl_sync(0xffffffffu, value, lane, Width);
+  if constexpr (Width == 1)
+    return value;
+  else
+    return __shfl_sync(0xffffffffu, value, lane, Width);
 #else
   return value;
 #endif

@@ -10,15 +10,16 @@
 
 namespace Filigree::Impl {
 
-/// The product of a layout whose rows have one lane with 8 or 16 columns of a row-major x on an NVIDIA GPU, in modes N
-/// and C. Two or four lanes (Lanes) multiply a row, each with four columns of x. In RowProduct each of them loads all
-/// entries of the row. Here each loads others and gives them to its neighbours, so that a lane has more entries in
-/// flight and issues fewer loads (see docs/performance.md, "Entries that lanes share"). The products of a row are added
-/// in the order of its entries, as in RowProduct.
+/// The product of a layout whose rows have one lane with 4, 8 or 16 columns of a row-major x on an NVIDIA GPU, in modes
+/// N and C. One, two or four lanes (Lanes) multiply a row, each with four columns of x. In RowProduct each of them
+/// loads all entries of the row. Here each loads others and gives them to its neighbours, so that a lane has more entries in
+/// flight and issues fewer loads (see docs/performance.md, "Entries that lanes share"). The next batch of entries is
+/// loaded at the end of a batch, also by one lane. The products of a row are added in the order of its entries, as in
+/// RowProduct.
 ///
-/// Lanes of a warp can give each other entries only if they all execute the same instruction. So all rows of a warp take
-/// as many batches as the longest of them, and lanes after the last row take part, too. The layout has two members for
-/// this kernel: visit_row_of_group() and length_of_row().
+/// Lanes of a warp can give each other entries only if they all execute the same instruction. So all rows of a warp
+/// take as many batches as the longest of them, and lanes after the last row take part, too. The layout has two members
+/// for this kernel: visit_row_of_group() and length_of_row().
 template <class ExecutionSpace, class Layout, class Operands, int Lanes>
 struct SharedEntriesProduct {
   static_assert(lanes_per_group<ExecutionSpace> % Lanes == 0, "The lanes of a row belong to one group.");
@@ -30,9 +31,10 @@ struct SharedEntriesProduct {
   static constexpr bool is_float = std::is_same_v<scalar_type, float>;
   /// Entries of float need fewer registers than those of double, so that more teams and larger batches fit (see
   /// docs/performance.md, "Entries that lanes share").
-  using launch = RowLaunch<ExecutionSpace, 256, is_float ? 6 : 5>;
-  /// Entries per batch, those that a lane loads itself, and those whose elements of x are in flight together.
-  static constexpr int batch = is_float ? 8 : 4;
+  using launch = RowLaunch<ExecutionSpace, 256, !is_float ? 5 : Lanes == 1 ? 8 : 6>;
+  /// Entries per batch, those that a lane loads itself, and those whose elements of x are in flight together. One lane
+  /// loads all entries of a row, so that its batches are small.
+  static constexpr int batch = is_float && Lanes > 1 ? 8 : 4;
   static constexpr int own = batch / Lanes;
   static constexpr int together = 4;
 
@@ -109,9 +111,9 @@ struct SharedEntriesProduct {
   }
 };
 
-/// Multiplies with SharedEntriesProduct, if it exists for these types and if x has 8 or 16 columns. Returns whether it
-/// has. Other types were not measured.
-template <class ExecutionSpace, class Layout, class Operands>
+/// Multiplies with SharedEntriesProduct, if it exists for these types and if x has 8 or 16 columns, or also 4 if
+/// FewestLanes is 1. Returns whether it has. Other types were not measured.
+template <int FewestLanes = 2, class ExecutionSpace, class Layout, class Operands>
 bool launch_shared_entries(const ExecutionSpace& exec, const std::string& name, const Layout& layout,
                            const Operands& operands) {
   using Scalar = std::remove_const_t<typename Layout::scalar_type>;
@@ -127,8 +129,11 @@ bool launch_shared_entries(const ExecutionSpace& exec, const std::string& name, 
       SharedEntriesProduct<ExecutionSpace, Layout, Operands, count>{layout, operands}.launch_on(exec, name);
       return true;
     };
-    if (layout.lanes() == 1)
+    if (layout.lanes() == 1) {
+      if constexpr (FewestLanes == 1)
+        if (launch(std::integral_constant<int, 1>())) return true;
       return launch(std::integral_constant<int, 2>()) || launch(std::integral_constant<int, 4>());
+    }
   }
   return false;
 }

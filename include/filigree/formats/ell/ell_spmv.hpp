@@ -16,7 +16,7 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
   if (!is_transpose(mode) && launch_ell_ahead(exec, name, ell, operands)) return;
   // The teams of this kernel have 256 lanes. RowProduct can have other teams.
   if (!is_transpose(mode) && ell.lanes_per_team() == 256 &&
-      launch_shared_entries(exec, name, EllLayout<S, O, true>(ell), operands))
+      launch_shared_entries<1>(exec, name, EllLayout<S, O, true>(ell), operands))
     return;
   with_layout(exec, ell, [&](const auto& layout) {
     launch_row_product<true>(exec, name, mode, layout, operands, static_cast<std::int64_t>(ell.numCols()),
