@@ -310,8 +310,9 @@ using DiagonalCases =
                    FormatCase<Cds, float, Left>, FormatCase<Cds, double, Right, std::int64_t>>;
 TYPED_TEST_SUITE(Diagonals, DiagonalCases);
 
-/// A GPU multiplies the diagonals in batches of 7 or 5, or of 2 if b = 3, and with LayoutRight of 8 if b = 1. These are
-/// fewer diagonals, whole batches, and more. With b > 1 the numbers of block diagonals are smaller, but also even and odd.
+/// A GPU multiplies the diagonals in batches of 7 or 5, or of 2 if b = 3, and with LayoutRight of 8 if b = 1. These
+/// are fewer diagonals, whole batches, and more. With b > 1 the numbers of block diagonals are smaller, but also even
+/// and odd.
 TYPED_TEST(Diagonals, AreMultipliedInBatches) {
   using Case = TypeParam;
   using Scalar = typename Case::Scalar;
@@ -390,8 +391,8 @@ TYPED_TEST(RunsOfDiagonals, DoNotMultiplyPadding) {
   }
 }
 
-/// Whether CdsRunsSpmv multiplies a matrix with these offsets, and then also if it had so many rows that an int does not
-/// count those of the last team.
+/// Whether CdsRunsSpmv multiplies a matrix with these offsets, and then also if it had so many rows that an int does
+/// not count those of the last team.
 template <class Scalar>
 std::pair<bool, bool> runs_kernel_multiplies(const std::vector<std::int64_t>& offsets, int columns) {
   if constexpr (Filigree::Impl::runs_on_gpu_v<ExecutionSpace>) {

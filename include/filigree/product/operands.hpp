@@ -96,7 +96,8 @@ struct ProductOperands : Scaling {
                   beta};
   }
 
-  /// The same operands for lanes with Count columns each. The caller checks packs_are_near<Count>() of x.
+  /// The operands of a launch, for lanes with Count columns each instead of Columns. Requires packs_are_near<Count>()
+  /// of x.
   template <int Count>
   KOKKOS_FORCEINLINE_FUNCTION auto with_columns_per_lane() const {
     static_assert(has_column_lanes && Columns % Count == 0,
@@ -378,8 +379,8 @@ template <class ExecutionSpace, class Operands, int Lanes = 256, int HostRows = 
 using ProductLaunch =
     RowLaunch<ExecutionSpace, Lanes, lanes_per_multiprocessor<Operands>() / Lanes, HostRows>;
 
-/// Calls body(row, operands) on a GPU with the row and the operands of the lane, if the lane has a row and columns of x.
-/// The policy is that of row_count * 2^operands.log2_column_lanes() rows with one lane each.
+/// Calls body(row, operands) on a GPU with the row and the operands of the lane, if the lane has a row and columns of
+/// x. The policy is that of row_count * 2^operands.log2_column_lanes() rows with one lane each.
 template <class Launch, class Operands, class Body>
 KOKKOS_FORCEINLINE_FUNCTION void for_each_row_of_columns(const typename Launch::member_type& team,
                                                          std::int64_t row_count, const Operands& operands,

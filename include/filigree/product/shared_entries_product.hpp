@@ -10,12 +10,12 @@
 
 namespace Filigree::Impl {
 
-/// The product of a layout whose rows have one lane with 4, 8 or 16 columns of a row-major x on an NVIDIA GPU, in modes
-/// N and C. One, two or four lanes (Lanes) multiply a row, each with four columns of x. In RowProduct each of them
-/// loads all entries of the row. Here each loads others and gives them to its neighbours, so that a lane has more entries in
-/// flight and issues fewer loads (see docs/performance.md, "Entries that lanes share"). The next batch of entries is
-/// loaded at the end of a batch, also by one lane. The products of a row are added in the order of its entries, as in
-/// RowProduct.
+/// The product of a layout with T = 1 (lanes per row) and 4, 8 or 16 columns of a row-major x on an NVIDIA GPU, in
+/// modes N and C. One, two or four column lanes (Lanes) multiply a row, each with four columns of x. In RowProduct
+/// each of them loads all entries of the row. Here each loads others and gives them to its neighbours, so that a lane
+/// has more entries in flight and issues fewer loads (see docs/performance.md, "Entries that lanes share"). The next
+/// batch of entries is loaded at the end of a batch, also by one lane. The products of a row are added in the order
+/// of its entries, as in RowProduct.
 ///
 /// Lanes of a warp can give each other entries only if they all execute the same instruction. So all rows of a warp
 /// take as many batches as the longest of them, and lanes after the last row take part, too. The layout has two members

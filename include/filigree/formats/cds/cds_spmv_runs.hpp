@@ -17,7 +17,8 @@ namespace Filigree::Impl {
 /// columns of x. It loads each row of x once per run, and uses it for all of its rows and for the three diagonals (see
 /// docs/performance.md, "Runs of diagonals").
 ///
-/// Operands are those of the launch. The products of a row are added by ascending diagonal, as in CdsDeviceSpmv.
+/// Operands are those of the launch, and not yet of one lane. The products of a row are added by ascending diagonal,
+/// as in CdsDeviceSpmv.
 template <class ExecutionSpace, class Cds, class Operands, int Columns>
 struct CdsRunsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, 1> {
   using base = CdsProduct<ExecutionSpace, Cds, Operands, 1>;
@@ -63,7 +64,8 @@ struct CdsRunsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, 1> {
     const lane_operands of_this_lane =
         this->operands.template with_columns_per_lane<columns_per_lane>().of_column_lane(team.team_rank() %
                                                                                          lanes);
-    // The last lane may have fewer rows. It multiplies its first row again in place of those that do not exist.
+    // The last lane may have fewer rows. In place of rows that do not exist it loads the values of its first row. It
+    // does not store their sums.
     const int rows_left = static_cast<int>(this->rows) - row;
     const int count = rows_left < rows_per_lane ? rows_left : rows_per_lane;
     const int end = static_cast<int>(this->diagonals);
@@ -92,7 +94,8 @@ struct CdsRunsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, 1> {
  private:
   KOKKOS_FORCEINLINE_FUNCTION int offset_of(int k) const { return load_constant(this->offsets + k); }
 
-  /// Whether a run begins with diagonal k, which has the given offset. Offsets ascend, so that the last one tells.
+  /// Whether a run begins with diagonal k, which has the given offset. Offsets ascend and differ, so that three
+  /// diagonals are a run if the third offset is the first plus 2.
   KOKKOS_FORCEINLINE_FUNCTION bool begins_run(int k, int offset) const {
     const int last = k + diagonals_per_run - 1;
     return last < static_cast<int>(this->diagonals) && offset_of(last) == offset + diagonals_per_run - 1;
@@ -144,7 +147,7 @@ struct CdsRunsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, 1> {
 };
 
 /// Multiplies with CdsRunsSpmv if that was faster than the other kernels (see docs/performance.md, "Runs of
-/// diagonals"). Returns whether it has. Other types and numbers of columns, and an Epilogue, were not measured.
+/// diagonals"). Returns whether it has. 4 columns of double were slower. Other types and an Epilogue were not measured.
 template <class ExecutionSpace, class Cds, class Operands>
 bool launch_cds_runs(const ExecutionSpace& exec, const std::string& name, const Cds& cds,
                      const Operands& operands) {
@@ -165,7 +168,7 @@ bool launch_cds_runs(const ExecutionSpace& exec, const std::string& name, const 
     };
     if constexpr (!is_double)
       if (launch(std::integral_constant<int, 4>())) return true;
-    // With few diagonals and 8 columns of double, the other kernels are faster (see the section above).
+    // With few diagonals and 8 columns of double, the other kernels are faster.
     const bool has_few = is_double && cds.offsets.extent(0) < 8;
     return (!has_few && launch(std::integral_constant<int, 8>())) ||
            launch(std::integral_constant<int, 16>());
