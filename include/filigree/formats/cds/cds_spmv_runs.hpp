@@ -23,7 +23,6 @@ template <class ExecutionSpace, class Cds, class Operands, int Columns>
 struct CdsRunsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, 1> {
   using base = CdsProduct<ExecutionSpace, Cds, Operands, 1>;
   using base::base;
-  using typename base::ordinal_type;
   using typename base::scalar_type;
 
   static constexpr bool is_double = std::is_same_v<scalar_type, double>;
