@@ -47,11 +47,11 @@ using Bell = Filigree::Format<Filigree::BellMatrix>;
 using Left = Kokkos::LayoutLeft;
 using Right = Kokkos::LayoutRight;
 using Complex = Kokkos::complex<double>;
-using Cases = testing::Types<FormatCase<Cds, double, Left>, FormatCase<Cds, double, Right>,
-                             FormatCase<Cds, float, Left>, FormatCase<Cds, float, Right>,
-                             FormatCase<Cds, Complex, Left>, FormatCase<Cds, Complex, Right>,
-                             FormatCase<Bell, double, Left>, FormatCase<Bell, double, Right>,
-                             FormatCase<Bell, float, Left>, FormatCase<Bell, float, Right>>;
+using Cases = testing::Types<
+    FormatCase<Cds, double, Left>, FormatCase<Cds, double, Right>, FormatCase<Cds, float, Left>,
+    FormatCase<Cds, float, Right>, FormatCase<Cds, Complex, Left>, FormatCase<Cds, Complex, Right>,
+    FormatCase<Cds, Kokkos::complex<float>, Left>, FormatCase<Bell, double, Left>,
+    FormatCase<Bell, double, Right>, FormatCase<Bell, float, Left>, FormatCase<Bell, float, Right>>;
 TYPED_TEST_SUITE(BlockColumns, Cases);
 
 TYPED_TEST(BlockColumns, MultipliesAnyNumberOfColumns) {
@@ -133,14 +133,17 @@ TYPED_TEST(BlockColumns, DoesNotMultiplyPadding) {
     for (std::int64_t row = 0; row < 20 * b; ++row)
       host.rows[static_cast<std::size_t>(row)].push_back({row / b * b, Scalar(3)});
     const auto A = this->converted(host, b);
-    auto x = Random(5).vectors<Scalar>(20 * b, 8);
-    for (std::int64_t row = 0; row < 20 * b; ++row)
-      if (row % b != 0)
-        for (int c = 0; c < 8; ++c)
-          x(row, c) = not_a_number<Scalar>();
-    EXPECT_TRUE(multiplies_vectors<typename TypeParam::Layout>(
-        A, host, Product<Scalar>{Mode::NoTranspose, Scalar(1), Scalar(0), 8}, x))
-        << "b = " << b;
+    for (const int columns : {4, 8, 11, 12, 16}) {
+      auto x = Random(5).vectors<Scalar>(20 * b, columns);
+      for (std::int64_t row = 0; row < 20 * b; ++row)
+        if (row % b != 0)
+          for (int c = 0; c < columns; ++c)
+            x(row, c) = not_a_number<Scalar>();
+      for (const int beta : {0, -3})
+        EXPECT_TRUE(multiplies_vectors<typename TypeParam::Layout>(
+            A, host, Product<Scalar>{Mode::NoTranspose, Scalar(2), Scalar(beta), columns}, x))
+            << "b = " << b << ", " << columns << " columns, beta = " << beta;
+    }
   }
 }
 
@@ -218,89 +221,79 @@ TYPED_TEST(BlockColumns, KeepInfinityBesidePadding) {
   }
 }
 
-template <class Scalar, Filigree::Impl::ColumnAccess Access>
+using Filigree::Impl::ColumnAccess;
+
+template <class Scalar, ColumnAccess Access>
 using SeveralColumns =
-    Filigree::Impl::ProductOperands<Scalar, Scalar, Scalar,
-                                    Access == Filigree::Impl::ColumnAccess::row_major ? 4 : 8,
+    Filigree::Impl::ProductOperands<Scalar, Scalar, Scalar, Access == ColumnAccess::row_major ? 4 : 8,
                                     Filigree::Impl::NoScaling, Access>;
 
-/// The kernel with several rows per lane for a CDS or split CDS matrix.
-template <class Matrix, Filigree::Impl::ColumnAccess Access, int BlockSize,
-          class Operands = SeveralColumns<typename Matrix::value_type, Access>>
-using SeveralRows = Filigree::Impl::BlockColumnsProduct<
-    ExecutionSpace, Filigree::Impl::CdsProduct<ExecutionSpace, Matrix, Operands, BlockSize>, Operands,
-    BlockSize, false>;
-
-/// The same for a blocked ELL matrix and row-major x.
-template <class Scalar, int BlockSize,
-          class Operands = SeveralColumns<Scalar, Filigree::Impl::ColumnAccess::row_major>>
-using SeveralRowsOfBell = Filigree::Impl::BlockColumnsProduct<
-    ExecutionSpace,
-    Filigree::Impl::BellSpmv<ExecutionSpace, Filigree::BellMatrix<Scalar, int, Device, void, int>, Operands,
-                             BlockSize, false>,
-    Operands, BlockSize, false>;
-
-/// Whether that kernel exists, and whether it takes the product of A with 8 columns. If `rows` is not 0, the
-/// product is told that A has so many rows.
-template <Filigree::Impl::ColumnAccess Access, int BlockSize>
-std::pair<bool, bool> several_rows(const Filigree::CdsMatrix<double, int, Device, void, int>& A,
-                                   const std::int64_t rows = 0) {
-  using Layout = std::conditional_t<Access == Filigree::Impl::ColumnAccess::row_major, Kokkos::LayoutRight,
-                                    Kokkos::LayoutLeft>;
-  using Matrix = std::decay_t<decltype(A)>;
-  using Operands = SeveralColumns<double, Access>;
+/// Whether BlockColumnsProduct multiplies A with 8 columns of x. If `rows` is not 0, it is only asked whether it would
+/// if A had so many rows.
+template <int BlockSize, class Layout, class Matrix>
+bool block_columns_multiply(const Matrix& A, const std::int64_t rows = 0) {
+  constexpr bool row_major = std::is_same_v<Layout, Kokkos::LayoutRight>;
+  using Scalar = typename Matrix::value_type;
+  using Operands = SeveralColumns<Scalar, row_major ? ColumnAccess::row_major : ColumnAccess::exact>;
+  using Vectors = View2<Scalar, Layout>;
+  const Vectors x("x", static_cast<std::size_t>(A.numCols()), 8),
+      y("y", static_cast<std::size_t>(A.numRows()), 8);
+  const Operands operands{
+      {}, Filigree::Impl::multi_vector<Vectors, const Scalar>(x), Filigree::Impl::multi_vector(y), 8, 1, 0};
   using Product = Filigree::Impl::CdsProduct<ExecutionSpace, Matrix, Operands, BlockSize>;
-  using Kernel = SeveralRows<Matrix, Access, BlockSize>;
-  const View2<double, Layout> x("x", A.numCols(), 8), y("y", A.numRows(), 8);
-  const Operands operands{{},
-                          Filigree::Impl::multi_vector<View2<double, Layout>, const double>(x),
-                          Filigree::Impl::multi_vector(y),
-                          8,
-                          1,
-                          0};
-  Kernel kernel{Product(A, operands)};
-  if (rows > 0) kernel.product.rows = rows;
-  return {Kernel::exists, kernel.fits()};
+  Product product(A, operands);
+  if (rows > 0) {
+    product.rows = rows;
+    using Kernel =
+        Filigree::Impl::BlockColumnsProduct<ExecutionSpace, Product, Operands, BlockSize, false, 4>;
+    return Kernel{product}.fits();
+  }
+  const bool result =
+      Filigree::Impl::launch_block_columns<BlockSize, false>(ExecutionSpace(), "Filigree::spmv/cds", product);
+  ExecutionSpace().fence();
+  return result;
 }
 
-template <int BlockSize>
-void expect_several_rows() {
-  using Filigree::Impl::ColumnAccess;
+template <int BlockSize, class Layout>
+void expect_kernel_for_whole_blocks() {
   constexpr int b = BlockSize;
-  constexpr bool on_gpu = Filigree::Impl::runs_on_gpu_v<ExecutionSpace>;
   const auto cds = [](int rows, int columns) {
     return Filigree::convert<Filigree::CdsMatrix>(device_crs(block_banded<double>(rows, columns, b)),
                                                   any_padding<Filigree::CdsOptions>(b));
   };
-  using Double = Filigree::CdsMatrix<double, int, Device, void, int>;
-  using Float = Filigree::CdsMatrix<float, int, Device, void, int>;
-  using Long = Filigree::CdsMatrix<double, std::int64_t, Device, void, int>;
-  using Split = Filigree::SplitCdsMatrix<double, int, Device, void, int>;
-  EXPECT_EQ((SeveralRows<Double, ColumnAccess::row_major, b>::has_kernels_for_counts),
-            b == 2 || b == 4 || b == 5 || b == 7 || b == 8);
-  EXPECT_FALSE((SeveralRows<Double, ColumnAccess::exact, b>::has_kernels_for_counts));
-  EXPECT_EQ((SeveralRows<Float, ColumnAccess::row_major, b>::has_kernels_for_counts),
-            b == 3 || b == 4 || b == 6);
-  using Mixed = Filigree::Impl::ProductOperands<float, double, double, 4, Filigree::Impl::NoScaling,
-                                                ColumnAccess::row_major>;
-  EXPECT_FALSE((SeveralRows<Float, ColumnAccess::row_major, b, Mixed>::has_kernels_for_counts));
-  EXPECT_FALSE((SeveralRows<Long, ColumnAccess::row_major, b>::has_kernels_for_counts));
-  EXPECT_FALSE((SeveralRows<Split, ColumnAccess::row_major, b>::has_kernels_for_counts));
-  EXPECT_EQ((SeveralRowsOfBell<double, b>::has_kernels_for_counts), b == 4 || b == 5 || b == 6);
-  EXPECT_EQ((SeveralRowsOfBell<float, b>::has_kernels_for_counts), b == 3 || b == 4 || b == 6);
+  const auto multiplied = [](const auto& A) { return block_columns_multiply<b, Layout>(A); };
   const auto whole = cds(16 * b, 16 * b);
-  EXPECT_EQ((several_rows<ColumnAccess::row_major, b>(whole)), std::make_pair(on_gpu, true)) << b;
-  EXPECT_EQ((several_rows<ColumnAccess::exact, b>(whole)), std::make_pair(on_gpu && b % 2 == 0, true)) << b;
-  EXPECT_FALSE((several_rows<ColumnAccess::row_major, b>(cds(16 * b, 16 * b + 1)).second)) << b;
-  EXPECT_FALSE((several_rows<ColumnAccess::row_major, b>(cds(16 * b + 1, 16 * b)).second)) << b;
-  // The lanes of the last team count rows in an int, also those after the last row.
-  const std::int64_t most = std::numeric_limits<int>::max() / (8 * b) * (8 * b);
-  EXPECT_TRUE((several_rows<ColumnAccess::row_major, b>(whole, most / 2 / (8 * b) * (8 * b)).second)) << b;
-  EXPECT_EQ((several_rows<ColumnAccess::row_major, b>(whole, most).second), !on_gpu) << b;
+  EXPECT_TRUE(multiplied(whole)) << b;
+  EXPECT_FALSE(multiplied(cds(16 * b, 16 * b + 1))) << b;
+  EXPECT_FALSE(multiplied(cds(16 * b + 1, 16 * b))) << b;
   auto empty = whole;
   empty.offsets = {};
   empty.values = {};
-  EXPECT_FALSE((several_rows<ColumnAccess::row_major, b>(empty).second)) << b;
+  EXPECT_FALSE(multiplied(empty)) << b;
+  // The lanes of the last team count rows in an int, also those after the last row.
+  const std::int64_t most = std::numeric_limits<int>::max() / b * b;
+  EXPECT_TRUE((block_columns_multiply<b, Layout>(whole, most / 2 / b * b))) << b;
+  EXPECT_FALSE((block_columns_multiply<b, Layout>(whole, most))) << b;
+}
+
+template <int BlockSize>
+void expect_kernel_for_whole_blocks() {
+  expect_kernel_for_whole_blocks<BlockSize, Left>();
+  expect_kernel_for_whole_blocks<BlockSize, Right>();
+}
+
+TEST(BlockColumnsKernel, MultipliesWholeBlocks) {
+  if constexpr (Filigree::Impl::runs_on_gpu_v<ExecutionSpace>) {
+    expect_kernel_for_whole_blocks<2>();
+    expect_kernel_for_whole_blocks<3>();
+    expect_kernel_for_whole_blocks<4>();
+    expect_kernel_for_whole_blocks<5>();
+    expect_kernel_for_whole_blocks<6>();
+    expect_kernel_for_whole_blocks<7>();
+    expect_kernel_for_whole_blocks<8>();
+  } else {
+    GTEST_SKIP() << "It is a kernel for a GPU.";
+  }
 }
 
 template <class Case>
@@ -310,9 +303,8 @@ using DiagonalCases =
                    FormatCase<Cds, float, Left>, FormatCase<Cds, double, Right, std::int64_t>>;
 TYPED_TEST_SUITE(Diagonals, DiagonalCases);
 
-/// A GPU multiplies the diagonals in batches of 7 or 5, or of 2 if b = 3, and with LayoutRight of 8 if b = 1. These
-/// are fewer diagonals, whole batches, and more. With b > 1 the numbers of block diagonals are smaller, but also even
-/// and odd.
+/// With b = 1 a GPU multiplies the diagonals in batches of 7 or 5, and with LayoutRight of 8. These are fewer diagonals,
+/// whole batches, and more.
 TYPED_TEST(Diagonals, AreMultipliedInBatches) {
   using Case = TypeParam;
   using Scalar = typename Case::Scalar;
@@ -396,7 +388,7 @@ TYPED_TEST(RunsOfDiagonals, DoNotMultiplyPadding) {
 template <class Scalar>
 std::pair<bool, bool> runs_kernel_multiplies(const std::vector<std::int64_t>& offsets, int columns) {
   if constexpr (Filigree::Impl::runs_on_gpu_v<ExecutionSpace>) {
-    using Operands = SeveralColumns<Scalar, Filigree::Impl::ColumnAccess::row_major>;
+    using Operands = SeveralColumns<Scalar, ColumnAccess::row_major>;
     using Vectors = View2<Scalar, Kokkos::LayoutRight>;
     const auto A = Filigree::convert<Filigree::CdsMatrix>(
         device_crs(with_diagonals<Scalar>(200, 200, offsets)), any_padding<Filigree::CdsOptions>(1));
@@ -452,16 +444,6 @@ TEST(BatchesOfDiagonals, AreFull) {
     EXPECT_TRUE(batches_are_full(diagonals, 2)) << diagonals;
   for (int diagonals = 18; diagonals < 1000; ++diagonals)
     EXPECT_TRUE(batches_are_full(diagonals, 7) || batches_are_full(diagonals, 5)) << diagonals;
-}
-
-TEST(BlockColumnsKernel, ExistsForWholeBlocks) {
-  expect_several_rows<2>();
-  expect_several_rows<3>();
-  expect_several_rows<4>();
-  expect_several_rows<5>();
-  expect_several_rows<6>();
-  expect_several_rows<7>();
-  expect_several_rows<8>();
 }
 
 }  // namespace

@@ -175,6 +175,17 @@ struct ProductOperands : Scaling {
     sum = a == Scalar(0) ? sum : with_product;
   }
 
+  /// sum += a * factor. Unless AddsPadding is true, an `a` of 0, which may be padding, adds nothing. A kernel that adds
+  /// padding must check its sums with has_nan().
+  template <bool AddsPadding>
+  KOKKOS_FORCEINLINE_FUNCTION static void add_product(accumulator_type& sum, const Scalar& a,
+                                                      const x_type& factor) {
+    if constexpr (AddsPadding)
+      sum += widen<accumulator_type>(a) * widen<accumulator_type>(factor);
+    else
+      add_unless_zero(sum, a, factor);
+  }
+
   /// add_unless_zero() for a host. It selects the factor and not the sum. To select the sum, a compiler would
   /// branch and use no vector registers, because a product that is not needed could trap.
   template <class Factor>
@@ -343,18 +354,25 @@ struct ProductOperands : Scaling {
       for (int r = 0; r < Rows; ++r)
         if (is_row(r)) *reinterpret_cast<pack_type*>(&y(row + r, 0)) = packs[r];
     } else {
+      // The largest power of 2 that divides the number of rows.
+      constexpr int size = Rows & -Rows;
+      using pack_type = Pack<Y, size>;
       for (int c = 0; c < Columns; ++c) {
         if (!has(c)) continue;
         Y* const first = &y(row, c);
-        using pack_type = Pack<Y, Rows>;
         if (y.row_bytes == static_cast<int>(sizeof(Y)) &&
             reinterpret_cast<std::uintptr_t>(first) % sizeof(pack_type) == 0 &&
             static_cast<std::int64_t>(row) <= y_rows - Rows) {
-          pack_type pack = {};
-          if (beta != accumulator_type(0)) pack = *reinterpret_cast<const pack_type*>(first);
-          for (int r = 0; r < Rows; ++r)
-            update(pack.values[r], beta, times(alpha, this->scaled_sum(sums[r][c], row + r)));
-          *reinterpret_cast<pack_type*>(first) = pack;
+          pack_type* const packs = reinterpret_cast<pack_type*>(first);
+          for (int p = 0; p < Rows / size; ++p) {
+            pack_type pack = {};
+            if (beta != accumulator_type(0)) pack = packs[p];
+            for (int i = 0; i < size; ++i) {
+              const int r = p * size + i;
+              update(pack.values[i], beta, times(alpha, this->scaled_sum(sums[r][c], row + r)));
+            }
+            packs[p] = pack;
+          }
         } else {
           for (int r = 0; r < Rows; ++r)
             if (is_row(r)) store(sums[r][c], row + r, c);

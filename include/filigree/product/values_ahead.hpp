@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What the kernels for several columns of x have in common that load values of A ahead (see docs/performance.md,
-// "Values loaded ahead"): BlocksAheadProduct and EllAheadProduct.
+// "Values loaded ahead"): CdsAheadSpmv and EllAheadProduct.
 #pragma once
 
 #include "filigree/product/operands.hpp"

@@ -5,7 +5,6 @@
 #include "filigree/core/mode.hpp"
 #include "filigree/formats/bell/bell_matrix.hpp"
 #include "filigree/product/block_columns_product.hpp"
-#include "filigree/product/blocks_ahead_product.hpp"
 #include "filigree/product/launch_product.hpp"
 #include "filigree/product/operands.hpp"
 
@@ -45,8 +44,6 @@ struct BellSpmv {
   static constexpr bool has_column_per_block = true;
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t value_stride() const { return rows; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t block_count() const { return block_width; }
-  /// The parameter has no effect; CDS has one.
-  template <bool = false>
   KOKKOS_FORCEINLINE_FUNCTION ordinal_type block_column(ordinal_type block_row, std::int64_t k) const {
     const ordinal_type block = block_entries[k * block_rows + block_row];
     return block < 0 ? 0 : block * BlockSize;
@@ -252,15 +249,7 @@ void launch_bell_spmv(const ExecutionSpace& exec, const std::string& name, const
   using Kernel = BellSpmv<ExecutionSpace, Bell, Operands, BlockSize, Conjugate>;
   using launch = typename Kernel::launch;
   const Kernel kernel(bell, operands);
-  // Other block sizes and types were slower or not measured (see docs/performance.md, "Values loaded ahead").
-  if constexpr (runs_on_gpu_v<ExecutionSpace> && BlockSize > 1 && (BlockSize % 2 == 1 || BlockSize == 6) &&
-                has_values_ahead<Bell, Operands, double>())
-    if (launch_blocks_ahead<BlockSize>(exec, name, kernel)) return;
-  using SeveralRows = BlockColumnsProduct<ExecutionSpace, Kernel, Operands, BlockSize, Conjugate>;
-  if constexpr (SeveralRows::exists) {
-    const SeveralRows several_rows{kernel};
-    if (several_rows.fits()) return several_rows.launch_on(exec, name);
-  }
+  if (launch_block_columns<BlockSize, Conjugate>(exec, name, kernel)) return;
   launch_product(exec, name, launch::policy(exec, kernel.rows << operands.log2_column_lanes()), kernel);
 }
 

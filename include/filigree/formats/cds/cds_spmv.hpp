@@ -7,12 +7,12 @@
 #include "filigree/core/block_size.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/formats/cds/cds_matrix.hpp"
+#include "filigree/formats/cds/cds_spmv_ahead.hpp"
 #include "filigree/formats/cds/cds_spmv_components.hpp"
 #include "filigree/formats/cds/cds_spmv_device.hpp"
 #include "filigree/formats/cds/cds_spmv_host.hpp"
 #include "filigree/formats/cds/cds_spmv_runs.hpp"
 #include "filigree/product/block_columns_product.hpp"
-#include "filigree/product/blocks_ahead_product.hpp"
 
 namespace Filigree::Impl {
 
@@ -89,35 +89,17 @@ void launch_cds_device_spmv(const ExecutionSpace& exec, const std::string& name,
   launch(CdsDeviceSpmv<ExecutionSpace, Cds, Operands, BlockSize, Conjugate, 1>(cds, operands));
 }
 
-/// Whether BlocksAheadProduct was faster than the other kernels (see docs/performance.md, "Values loaded ahead").
-template <class Cds, class Operands, int BlockSize>
-constexpr bool cds_loads_ahead() {
-  constexpr int columns = Operands::most_columns;
-  if (BlockSize == 0 || is_split_v<Cds>) return false;
-  if (has_values_ahead<Cds, Operands, double>()) return BlockSize == 8 ? columns == 8 : BlockSize != 2;
-  return has_values_ahead<Cds, Operands, float>() && (BlockSize == 1 || (BlockSize % 2 == 1 && columns > 8));
-}
-
 /// Modes N and C on a GPU: chooses the kernel and launches it.
 template <int BlockSize, bool Conjugate, class ExecutionSpace, class Cds, class Operands>
 void diagonal_spmv_on_gpu(const ExecutionSpace& exec, const std::string& name, const Cds& cds,
                           const Operands& operands) {
-  using Product = CdsProduct<ExecutionSpace, Cds, Operands, BlockSize>;
-  const Product product(cds, operands);
-  if constexpr (BlockSize == 1)
-    if (launch_cds_runs(exec, name, cds, operands)) return;
-  constexpr bool loads_ahead = cds_loads_ahead<Cds, Operands, BlockSize>();
-  if constexpr (loads_ahead)
-    if (launch_blocks_ahead<BlockSize>(exec, name, product)) return;
-  // With larger blocks the batches are always full.
-  if constexpr (!loads_ahead || BlockSize <= 3) {
-    using SeveralRows = BlockColumnsProduct<ExecutionSpace, Product, Operands, BlockSize, Conjugate>;
-    if constexpr (SeveralRows::exists) {
-      const SeveralRows kernel{product};
-      if (kernel.fits()) return kernel.launch_on(exec, name);
-    }
-    launch_cds_device_spmv<BlockSize, Conjugate>(exec, name, cds, operands);
+  if constexpr (BlockSize == 1) {
+    if (launch_cds_runs(exec, name, cds, operands) || launch_cds_ahead(exec, name, cds, operands)) return;
+  } else {
+    const CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> product(cds, operands);
+    if (launch_block_columns<BlockSize, Conjugate>(exec, name, product)) return;
   }
+  launch_cds_device_spmv<BlockSize, Conjugate>(exec, name, cds, operands);
 }
 
 /// The product of a matrix whose block size is BlockSize, or is read at run time if BlockSize is 0. The

@@ -72,13 +72,8 @@ struct CdsProduct {
   static constexpr bool has_column_per_block = false;
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t value_stride() const { return stride; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t block_count() const { return diagonals; }
-  /// Constant is whether the offset is loaded by load_constant().
-  template <bool Constant = false>
   KOKKOS_FORCEINLINE_FUNCTION ordinal_type block_column(ordinal_type block_row, std::int64_t d) const {
-    if constexpr (Constant)
-      return clipped_column(block_row, load_constant(offsets + d));
-    else
-      return clipped_column(block_row, offsets[d]);
+    return clipped_column(block_row, offsets[d]);
   }
 
   /// The first column of the block in which a block row meets the diagonal with the given offset. A block

@@ -133,15 +133,8 @@ struct CdsRunsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, 1> {
     for (int r = 0; r < rows_per_lane; ++r)
       FILIGREE_UNROLL(4)
     for (int c = 0; c < columns_per_lane; ++c)
-      add_product(sums[r][c], values[d][r], factors[IsRun ? 0 : d][IsRun ? r + d : r].values[c]);
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION static void add_product(scalar_type& sum, const scalar_type& value,
-                                                      const scalar_type& factor) {
-    if constexpr (adds_padding)
-      sum += value * factor;
-    else
-      lane_operands::add_unless_zero(sum, value, factor);
+      lane_operands::template add_product<adds_padding>(sums[r][c], values[d][r],
+                                                        factors[IsRun ? 0 : d][IsRun ? r + d : r].values[c]);
   }
 };
 
