@@ -90,24 +90,27 @@ TYPED_TEST(BlockColumns, MultipliesPartsOfViews) {
                              : block_banded<Scalar>(24 * b, 24 * b, b);
     const auto A = this->converted(host, b);
     for (const int columns : {4, 8, 16}) {
-      const auto expected =
-          expect_product(host, Product<Scalar>{Mode::NoTranspose, Scalar(1), Scalar(0), columns});
-      const auto expect_product_of_parts = [&](int x_first, int y_first, int first_column) {
+      const auto expect_product_of_parts = [&](int x_first, int y_first, int first_column, int beta) {
+        const auto expected =
+            expect_product(host, Product<Scalar>{Mode::NoTranspose, Scalar(1), Scalar(beta), columns});
         const auto part = [&](const View& view, int first) {
           return Kokkos::subview(view, std::make_pair(first, first + 24 * b),
                                  std::make_pair(first_column, first_column + columns));
         };
-        const View x("x", 24 * b + 8, columns + 8), y("y", 24 * b + 8, columns + 8);
+        // With 8 columns the columns of a View with LayoutLeft are not aligned.
+        const int rows = 24 * b + (columns == 8 ? 9 : 8);
+        const View x("x", rows, columns + 8), y("y", rows, columns + 8);
         Kokkos::deep_copy(x, not_a_number<Scalar>());
         Kokkos::deep_copy(y, Scalar(77));
-        const auto whole = device_view<View>(expected.x);
-        Kokkos::deep_copy(part(x, x_first), whole);
-        Filigree::spmv(Mode::NoTranspose, Scalar(1), A, part(x, x_first), Scalar(0), part(y, y_first));
+        Kokkos::deep_copy(part(x, x_first), device_view<View>(expected.x));
+        Kokkos::deep_copy(part(y, y_first), device_view<View>(expected.y));
+        Filigree::spmv(Mode::NoTranspose, Scalar(1), A, part(x, x_first), Scalar(beta), part(y, y_first));
         const View result("result", 24 * b, columns);
         Kokkos::deep_copy(result, part(y, y_first));
         EXPECT_TRUE(agrees(host_vectors(result), expected.reference))
             << "b = " << b << ", " << columns << " columns, x from row " << x_first << ", y from row "
-            << y_first << ", both from column " << first_column;
+            << y_first << ", both from column " << first_column << ", beta = " << beta;
+        Kokkos::deep_copy(part(y, y_first), not_a_number<Scalar>());
         const auto all = host_vectors(y);
         std::int64_t others = 0;
         for (std::int64_t c = 0; c < all.columns; ++c)
@@ -117,11 +120,49 @@ TYPED_TEST(BlockColumns, MultipliesPartsOfViews) {
       };
       for (const int first_column : {0, 1, 2, 4}) {
         for (const int first : {0, 1, 2, 4})
-          expect_product_of_parts(first, first, first_column);
-        expect_product_of_parts(0, 1, first_column);
-        expect_product_of_parts(1, 0, first_column);
+          expect_product_of_parts(first, first, first_column, first == 2 ? -3 : 0);
+        expect_product_of_parts(0, 1, first_column, -3);
+        expect_product_of_parts(1, 0, first_column, 0);
       }
     }
+  }
+}
+
+/// x has one layout and y the other.
+TYPED_TEST(BlockColumns, MultipliesVectorsOfTwoLayouts) {
+  using Scalar = typename TypeParam::Scalar;
+  using Layout = typename TypeParam::Layout;
+  using Other = std::conditional_t<std::is_same_v<Layout, Left>, Right, Left>;
+  for (int b = 2; b <= 8; ++b) {
+    const auto host = block_banded<Scalar>(30 * b, 30 * b, b);
+    const auto A = this->converted(host, b);
+    for (const int columns : {4, 8, 16}) {
+      const auto expected =
+          expect_product(host, Product<Scalar>{Mode::NoTranspose, Scalar(1), Scalar(-3), columns});
+      const auto x = device_view<View2<Scalar, Layout>>(expected.x);
+      const auto y = device_view<View2<Scalar, Other>>(expected.y);
+      Filigree::spmv(Mode::NoTranspose, Scalar(1), A, x, Scalar(-3), y);
+      EXPECT_TRUE(agrees(host_vectors(y), expected.reference))
+          << "b = " << b << ", " << columns << " columns";
+    }
+  }
+}
+
+/// A of float, x and y of double.
+TYPED_TEST(BlockColumns, MultipliesWiderVectors) {
+  using Scalar = typename TypeParam::Scalar;
+  if constexpr (std::is_same_v<Scalar, float>) {
+    for (int b = 2; b <= 8; ++b) {
+      const auto host = block_banded<float>(30 * b, 30 * b, b);
+      const auto A = this->converted(host, b);
+      for (const int columns : {4, 8, 11, 16})
+        EXPECT_TRUE(multiplies_vectors<typename TypeParam::Layout>(
+            A, host, Product<double>{Mode::NoTranspose, 1.1, 0.1, columns},
+            Random(5).vectors<double>(30 * b, columns)))
+            << "b = " << b;
+    }
+  } else {
+    GTEST_SKIP() << "Matrices of float are enough.";
   }
 }
 
@@ -141,7 +182,10 @@ TYPED_TEST(BlockColumns, DoesNotMultiplyPadding) {
             x(row, c) = not_a_number<Scalar>();
       for (const int beta : {0, -3})
         EXPECT_TRUE(multiplies_vectors<typename TypeParam::Layout>(
-            A, host, Product<Scalar>{Mode::NoTranspose, Scalar(2), Scalar(beta), columns}, x))
+            A, host,
+            Product<Scalar>{beta == 0 ? Mode::NoTranspose : Mode::Conjugate, Scalar(2), Scalar(beta),
+                            columns},
+            x))
             << "b = " << b << ", " << columns << " columns, beta = " << beta;
     }
   }
@@ -223,77 +267,140 @@ TYPED_TEST(BlockColumns, KeepInfinityBesidePadding) {
 
 using Filigree::Impl::ColumnAccess;
 
-template <class Scalar, ColumnAccess Access>
+template <class Scalar, ColumnAccess Access, int Columns = 4>
 using SeveralColumns =
-    Filigree::Impl::ProductOperands<Scalar, Scalar, Scalar, Access == ColumnAccess::row_major ? 4 : 8,
-                                    Filigree::Impl::NoScaling, Access>;
+    Filigree::Impl::ProductOperands<Scalar, Scalar, Scalar, Columns, Filigree::Impl::NoScaling, Access>;
 
-/// Whether BlockColumnsProduct multiplies A with 8 columns of x. If `rows` is not 0, it is only asked whether it would
-/// if A had so many rows.
-template <int BlockSize, class Layout, class Matrix>
-bool block_columns_multiply(const Matrix& A, const std::int64_t rows = 0) {
-  constexpr bool row_major = std::is_same_v<Layout, Kokkos::LayoutRight>;
-  using Scalar = typename Matrix::value_type;
-  using Operands = SeveralColumns<Scalar, row_major ? ColumnAccess::row_major : ColumnAccess::exact>;
-  using Vectors = View2<Scalar, Layout>;
-  const Vectors x("x", static_cast<std::size_t>(A.numCols()), 8),
-      y("y", static_cast<std::size_t>(A.numRows()), 8);
-  const Operands operands{
-      {}, Filigree::Impl::multi_vector<Vectors, const Scalar>(x), Filigree::Impl::multi_vector(y), 8, 1, 0};
-  using Product = Filigree::Impl::CdsProduct<ExecutionSpace, Matrix, Operands, BlockSize>;
-  Product product(A, operands);
-  if (rows > 0) {
-    product.rows = rows;
-    using Kernel =
-        Filigree::Impl::BlockColumnsProduct<ExecutionSpace, Product, Operands, BlockSize, false, 4>;
-    return Kernel{product}.fits();
+template <class Operands, class Vectors>
+Operands operands_of(const Vectors& x, const Vectors& y) {
+  return {{},
+          Filigree::Impl::multi_vector<Vectors, const typename Vectors::value_type>(x),
+          Filigree::Impl::multi_vector(y),
+          static_cast<int>(x.extent(1)),
+          1,
+          0};
+}
+
+/// New x and y of a product with A.
+template <class Layout, class Matrix>
+auto vectors_of(const Matrix& A, int columns) {
+  using Vectors = View2<typename Matrix::value_type, Layout>;
+  return std::pair(Vectors("x", static_cast<std::size_t>(A.numCols()), columns),
+                   Vectors("y", static_cast<std::size_t>(A.numRows()), columns));
+}
+
+template <class Format, class Scalar, class Ordinal, int BlockSize, class Operands, class Layout>
+void expect_kernel_for_whole_blocks(int columns) {
+  if constexpr (Filigree::Impl::runs_on_gpu_v<ExecutionSpace>) {
+    constexpr int b = BlockSize;
+    using Case = FormatCase<Format, Scalar, Layout, Ordinal>;
+    const auto converted = [](int rows, int columns_of_a) {
+      return Case::convert_with(device_crs<typename Case::Crs>(block_banded<Scalar>(rows, columns_of_a, b)),
+                                any_padding<typename Case::Options>(b));
+    };
+    const auto whole = converted(16 * b, 16 * b);
+    using Matrix = std::decay_t<decltype(whole)>;
+    using Product = std::conditional_t<std::is_same_v<Format, Bell>,
+                                       Filigree::Impl::BellSpmv<ExecutionSpace, Matrix, Operands, b, false>,
+                                       Filigree::Impl::CdsProduct<ExecutionSpace, Matrix, Operands, b>>;
+    constexpr int per_lane = Filigree::Impl::columns_per_block_lane<Operands, b>(4);
+    if constexpr (per_lane == 0) {
+      EXPECT_TRUE(b == 7 && Filigree::Impl::is_complex_v<Scalar>);
+    } else {
+      using Kernel =
+          Filigree::Impl::BlockColumnsProduct<ExecutionSpace, Product, Operands, b, false, per_lane>;
+      const auto fits = [&](const Matrix& A, std::int64_t rows = 0) {
+        const auto [x, y] = vectors_of<Layout>(A, columns);
+        Product product(A, operands_of<Operands>(x, y));
+        if (rows > 0) product.rows = rows;
+        return Kernel{product}.fits();
+      };
+      EXPECT_TRUE(fits(whole)) << b;
+      EXPECT_FALSE(fits(converted(16 * b, 16 * b + 1))) << b;
+      EXPECT_FALSE(fits(converted(16 * b + 1, 16 * b))) << b;
+      // The lanes of the last team count rows in an ordinal, also those after the last row.
+      const std::int64_t most = std::numeric_limits<Ordinal>::max() / b * b;
+      EXPECT_TRUE(fits(whole, most / 2 / b * b)) << b;
+      EXPECT_FALSE(fits(whole, most)) << b;
+    }
   }
-  const bool result =
-      Filigree::Impl::launch_block_columns<BlockSize, false>(ExecutionSpace(), "Filigree::spmv/cds", product);
+}
+
+template <class Format, class Scalar, class Ordinal, int BlockSize>
+void expect_kernels_for_whole_blocks() {
+  expect_kernel_for_whole_blocks<Format, Scalar, Ordinal, BlockSize,
+                                 SeveralColumns<Scalar, ColumnAccess::row_major>, Right>(8);
+  expect_kernel_for_whole_blocks<Format, Scalar, Ordinal, BlockSize,
+                                 SeveralColumns<Scalar, ColumnAccess::exact, 8>, Left>(8);
+  expect_kernel_for_whole_blocks<Format, Scalar, Ordinal, BlockSize,
+                                 SeveralColumns<Scalar, ColumnAccess::any, 16>, Left>(11);
+}
+
+template <class Format, class Scalar, class Ordinal = int>
+void expect_kernels_for_all_block_sizes() {
+  if (!Filigree::Impl::runs_on_gpu_v<ExecutionSpace>) GTEST_SKIP() << "It is a kernel for a GPU.";
+  expect_kernels_for_whole_blocks<Format, Scalar, Ordinal, 2>();
+  expect_kernels_for_whole_blocks<Format, Scalar, Ordinal, 3>();
+  expect_kernels_for_whole_blocks<Format, Scalar, Ordinal, 4>();
+  expect_kernels_for_whole_blocks<Format, Scalar, Ordinal, 5>();
+  expect_kernels_for_whole_blocks<Format, Scalar, Ordinal, 6>();
+  expect_kernels_for_whole_blocks<Format, Scalar, Ordinal, 7>();
+  expect_kernels_for_whole_blocks<Format, Scalar, Ordinal, 8>();
+}
+
+TEST(BlockColumnsKernel, MultipliesWholeBlocksOfCds) {
+  expect_kernels_for_all_block_sizes<Cds, double>();
+}
+TEST(BlockColumnsKernel, MultipliesWholeBlocksOfFloat) {
+  expect_kernels_for_all_block_sizes<Cds, float>();
+}
+TEST(BlockColumnsKernel, MultipliesWholeBlocksOfComplex) {
+  expect_kernels_for_all_block_sizes<Cds, Complex>();
+}
+TEST(BlockColumnsKernel, MultipliesWholeBlocksOfBell) {
+  expect_kernels_for_all_block_sizes<Bell, double>();
+}
+TEST(BlockColumnsKernel, MultipliesWholeBlocksOfLongOrdinals) {
+  expect_kernels_for_all_block_sizes<Cds, double, std::int64_t>();
+}
+
+/// Whether a kernel for several columns multiplies a CDS matrix of double with block size BlockSize, 8 columns of x and
+/// LayoutLeft.
+template <int BlockSize, class Matrix>
+bool is_multiplied(const Matrix& A) {
+  using Operands = SeveralColumns<double, ColumnAccess::exact, 8>;
+  const auto [x, y] = vectors_of<Left>(A, 8);
+  const auto operands = operands_of<Operands>(x, y);
+  bool result = false;
+  if constexpr (!Filigree::Impl::runs_on_gpu_v<ExecutionSpace>) {
+    // The kernels do not exist.
+  } else if constexpr (BlockSize == 1) {
+    result = Filigree::Impl::launch_cds_ahead(ExecutionSpace(), "Filigree::spmv/cds", A, operands);
+  } else {
+    result = Filigree::Impl::launch_block_columns<BlockSize, false>(
+        ExecutionSpace(), "Filigree::spmv/cds",
+        Filigree::Impl::CdsProduct<ExecutionSpace, Matrix, Operands, BlockSize>(A, operands));
+  }
   ExecutionSpace().fence();
   return result;
 }
 
-template <int BlockSize, class Layout>
-void expect_kernel_for_whole_blocks() {
-  constexpr int b = BlockSize;
-  const auto cds = [](int rows, int columns) {
-    return Filigree::convert<Filigree::CdsMatrix>(device_crs(block_banded<double>(rows, columns, b)),
-                                                  any_padding<Filigree::CdsOptions>(b));
+TEST(BlockColumnsKernel, IsLaunchedIfItFits) {
+  if (!Filigree::Impl::runs_on_gpu_v<ExecutionSpace>) GTEST_SKIP() << "It is a kernel for a GPU.";
+  const auto cds = [](const HostMatrix<double>& host, int b) {
+    return Filigree::convert<Filigree::CdsMatrix>(device_crs(host), any_padding<Filigree::CdsOptions>(b));
   };
-  const auto multiplied = [](const auto& A) { return block_columns_multiply<b, Layout>(A); };
-  const auto whole = cds(16 * b, 16 * b);
-  EXPECT_TRUE(multiplied(whole)) << b;
-  EXPECT_FALSE(multiplied(cds(16 * b, 16 * b + 1))) << b;
-  EXPECT_FALSE(multiplied(cds(16 * b + 1, 16 * b))) << b;
-  auto empty = whole;
+  EXPECT_TRUE(is_multiplied<3>(cds(block_banded<double>(48, 48, 3), 3)));
+  EXPECT_FALSE(is_multiplied<3>(cds(block_banded<double>(49, 49, 3), 3)));
+  EXPECT_TRUE(is_multiplied<8>(cds(block_banded<double>(64, 64, 8), 8)));
+  EXPECT_FALSE(is_multiplied<8>(cds(block_banded<double>(63, 64, 8), 8)));
+  auto empty = cds(block_banded<double>(48, 48, 3), 3);
   empty.offsets = {};
   empty.values = {};
-  EXPECT_FALSE(multiplied(empty)) << b;
-  // The lanes of the last team count rows in an int, also those after the last row.
-  const std::int64_t most = std::numeric_limits<int>::max() / b * b;
-  EXPECT_TRUE((block_columns_multiply<b, Layout>(whole, most / 2 / b * b))) << b;
-  EXPECT_FALSE((block_columns_multiply<b, Layout>(whole, most))) << b;
-}
-
-template <int BlockSize>
-void expect_kernel_for_whole_blocks() {
-  expect_kernel_for_whole_blocks<BlockSize, Left>();
-  expect_kernel_for_whole_blocks<BlockSize, Right>();
-}
-
-TEST(BlockColumnsKernel, MultipliesWholeBlocks) {
-  if constexpr (Filigree::Impl::runs_on_gpu_v<ExecutionSpace>) {
-    expect_kernel_for_whole_blocks<2>();
-    expect_kernel_for_whole_blocks<3>();
-    expect_kernel_for_whole_blocks<4>();
-    expect_kernel_for_whole_blocks<5>();
-    expect_kernel_for_whole_blocks<6>();
-    expect_kernel_for_whole_blocks<7>();
-    expect_kernel_for_whole_blocks<8>();
-  } else {
-    GTEST_SKIP() << "It is a kernel for a GPU.";
-  }
+  EXPECT_FALSE(is_multiplied<3>(empty));
+  // Seven diagonals fill a batch of CdsAheadSpmv, and six do not.
+  EXPECT_TRUE(is_multiplied<1>(cds(with_diagonals<double>(200, 200, {-50, -10, -1, 0, 1, 10, 50}), 1)));
+  EXPECT_FALSE(is_multiplied<1>(cds(with_diagonals<double>(200, 200, {-50, -10, -1, 0, 1, 10}), 1)));
 }
 
 template <class Case>
@@ -304,7 +411,7 @@ using DiagonalCases =
 TYPED_TEST_SUITE(Diagonals, DiagonalCases);
 
 /// With b = 1 a GPU multiplies the diagonals in batches of 7 or 5, and with LayoutRight of 8. These are fewer diagonals,
-/// whole batches, and more.
+/// whole batches, and more. With b > 1 it multiplies block after block, also with ordinals of 64 bits.
 TYPED_TEST(Diagonals, AreMultipliedInBatches) {
   using Case = TypeParam;
   using Scalar = typename Case::Scalar;
@@ -389,16 +496,10 @@ template <class Scalar>
 std::pair<bool, bool> runs_kernel_multiplies(const std::vector<std::int64_t>& offsets, int columns) {
   if constexpr (Filigree::Impl::runs_on_gpu_v<ExecutionSpace>) {
     using Operands = SeveralColumns<Scalar, ColumnAccess::row_major>;
-    using Vectors = View2<Scalar, Kokkos::LayoutRight>;
     const auto A = Filigree::convert<Filigree::CdsMatrix>(
         device_crs(with_diagonals<Scalar>(200, 200, offsets)), any_padding<Filigree::CdsOptions>(1));
-    const Vectors x("x", 200, columns), y("y", 200, columns);
-    const Operands operands{{},
-                            Filigree::Impl::multi_vector<Vectors, const Scalar>(x),
-                            Filigree::Impl::multi_vector(y),
-                            columns,
-                            1,
-                            0};
+    const auto [x, y] = vectors_of<Right>(A, columns);
+    const auto operands = operands_of<Operands>(x, y);
     Filigree::Impl::CdsRunsSpmv<ExecutionSpace, std::decay_t<decltype(A)>, Operands, 16> kernel(A, operands);
     EXPECT_TRUE(kernel.fits());
     kernel.rows = std::numeric_limits<int>::max() - 300;
@@ -438,10 +539,6 @@ TEST(BatchesOfDiagonals, AreFull) {
   }
   for (const int diagonals : {1, 2, 3, 4, 6, 8, 11, 12, 16, 17})
     EXPECT_FALSE(batches_are_full(diagonals, 7) || batches_are_full(diagonals, 5)) << diagonals;
-  for (const int diagonals : {1, 3, 5})
-    EXPECT_FALSE(batches_are_full(diagonals, 2)) << diagonals;
-  for (const int diagonals : {2, 4, 6, 7, 9, 27})
-    EXPECT_TRUE(batches_are_full(diagonals, 2)) << diagonals;
   for (int diagonals = 18; diagonals < 1000; ++diagonals)
     EXPECT_TRUE(batches_are_full(diagonals, 7) || batches_are_full(diagonals, 5)) << diagonals;
 }

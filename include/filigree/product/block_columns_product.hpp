@@ -10,6 +10,26 @@
 
 namespace Filigree::Impl {
 
+/// The teams of BlockColumnsProduct that a multiprocessor must be able to run at once, which limits the registers per lane.
+/// They were chosen by measurements for block sizes from 2 to 8 (see docs/performance.md, "Blocks with several columns of
+/// x on a GPU"). A sum has `sum_bytes` bytes.
+constexpr int block_columns_teams(int block_size, int sum_bytes, int columns_per_lane, bool x_is_row_major) {
+  if (sum_bytes > 8) return 4;
+  const bool is_float = sum_bytes == 4;
+  constexpr int row_major_16[] = {12, 8, 6, 4, 4, 4, 4};
+  constexpr int row_major_32[] = {8, 6, 4, 3, 4, 2, 3};
+  constexpr int column_major_16[] = {8, 8, 8, 4, 4, 4, 3};
+  constexpr int column_major_32[] = {4, 4, 4, 3, 2, 2, 2};
+  constexpr int column_major_64[] = {3, 4, 3, 2, 2, 2, 2};
+  const int bytes_of_row = sum_bytes * columns_per_lane;
+  const int b = block_size - 2;
+  if (is_float && block_size == 8) return 3;
+  if (x_is_row_major) return bytes_of_row <= 16 ? row_major_16[b] : row_major_32[b];
+  return bytes_of_row <= 16   ? column_major_16[b]
+         : bytes_of_row <= 32 ? column_major_32[b]
+                              : column_major_64[b];
+}
+
 /// The product of a matrix of blocks with several columns of x on a GPU, in modes N and C. With one row and one
 /// column of x per lane, the loads of x would cost more than those of the values. A lane therefore multiplies all rows
 /// of a block with ColumnsPerLane columns of x: it uses each element of x for all these rows, and each value for all
@@ -26,6 +46,7 @@ namespace Filigree::Impl {
 template <class ExecutionSpace, class Product, class Operands, int BlockSize, bool Conjugate,
           int ColumnsPerLane>
 struct BlockColumnsProduct {
+  static_assert(runs_on_gpu_v<ExecutionSpace>, "Several lanes per block are right for a GPU only.");
   using scalar_type = typename Product::scalar_type;
   using ordinal_type = typename Product::ordinal_type;
   using x_type = typename Operands::x_type;
@@ -33,35 +54,25 @@ struct BlockColumnsProduct {
   /// The type of a row number. It also counts the rows of the last team that do not exist, see fits().
   using row_type = std::conditional_t<sizeof(ordinal_type) <= sizeof(int), int, std::int64_t>;
 
-  /// Whether the elements of a row of x are neighbours. Otherwise those of a column must be, see fits().
+  /// Whether the elements of a row of x are neighbours. Otherwise x must be column-major: the elements of a column are
+  /// neighbours, see fits().
   static constexpr bool x_is_row_major = Operands::has_column_lanes;
-  /// The rows of a lane, which lie in one block: all of them, or a power of two for complex sums where all were slower.
+  /// The rows of a lane, which lie in one block: mostly all of the block. For some complex sums fewer rows were faster.
   static constexpr int rows_per_lane =
       is_complex_v<accumulator_type> && BlockSize % 2 == 0 &&
               (sizeof(accumulator_type) > 8 || !x_is_row_major)
           ? std::min<int>(BlockSize & -BlockSize, 32 / sizeof(accumulator_type))
           : BlockSize;
-  /// Whether lanes with the same rows are neighbours. Otherwise neighbours have neighbouring rows.
+  /// Whether lanes with the same rows are neighbours. Otherwise neighbours have neighbouring rows. What was faster depends
+  /// on the block size.
   static constexpr bool column_lanes_are_neighbours = x_is_row_major || BlockSize > 4;
 
-  /// Teams that a multiprocessor must be able to run at once, which limits the registers per lane. These are the fastest
-  /// that were measured, by block size from 2 to 8, and by the bytes of the sums of a row (see docs/performance.md,
-  /// "Blocks with several columns of x on a GPU").
-  static constexpr int teams() {
-    if (sizeof(accumulator_type) > 8 || rows_per_lane < BlockSize) return 4;
-    constexpr int bytes = sizeof(accumulator_type) * ColumnsPerLane;
-    constexpr int b = BlockSize - 2;
-    constexpr bool is_float = sizeof(accumulator_type) == 4;
-    constexpr int row_major_16[] = {12, 8, 6, 4, 4, 4, is_float ? 3 : 4};
-    constexpr int row_major_32[] = {8, 6, 4, 3, 4, 2, 3};
-    constexpr int by_columns_16[] = {8, 8, 8, 4, 4, 4, 3};
-    constexpr int by_columns_32[] = {4, 4, 4, 3, 2, 2, is_float ? 3 : 2};
-    constexpr int by_columns_64[] = {3, 4, 3, 2, 2, 2, 2};
-    if (x_is_row_major) return bytes <= 16 ? row_major_16[b] : row_major_32[b];
-    return bytes <= 16 ? by_columns_16[b] : bytes <= 32 ? by_columns_32[b] : by_columns_64[b];
-  }
   static constexpr int log2_team_size = 7;
-  using launch = RowLaunch<ExecutionSpace, 1 << log2_team_size, teams()>;
+  static constexpr int teams =
+      rows_per_lane != BlockSize
+          ? 4
+          : block_columns_teams(BlockSize, sizeof(accumulator_type), ColumnsPerLane, x_is_row_major);
+  using launch = RowLaunch<ExecutionSpace, (1 << log2_team_size), teams>;
 
   /// Neighbouring elements of a column of A or x that one load brings: a divisor of the block size.
   template <class T>
@@ -133,12 +144,13 @@ struct BlockColumnsProduct {
       for (int c = 0; c < ColumnsPerLane; ++c)
         sums[r][c] = accumulator_type(0);
     const ordinal_type block_row = static_cast<ordinal_type>(row) / BlockSize;
-    const int count = static_cast<int>(product.block_count());
-    // A column that is stored is read before the block before it is multiplied, so that the loads of x do not wait.
+    const auto count = static_cast<row_type>(product.block_count());
+    // If columns are stored, that of the next block is read before a block is multiplied, so that the loads of x do not
+    // wait for it.
     constexpr bool looks_ahead = Product::has_column_per_block;
     ordinal_type next_column = looks_ahead ? product.block_column(block_row, 0) : 0;
     FILIGREE_UNROLL(1)
-    for (int k = 0; k < count; ++k) {
+    for (row_type k = 0; k < count; ++k) {
       const ordinal_type column = looks_ahead ? next_column : product.block_column(block_row, k);
       if (looks_ahead) next_column = product.block_column(block_row, k + 1 < count ? k + 1 : k);
       block_type values;
@@ -150,7 +162,7 @@ struct BlockColumnsProduct {
       if constexpr (x_is_row_major)
         add_row_major(sums, values, operands, column);
       else
-        add_by_columns(sums, values, operands, column);
+        add_column_major(sums, values, operands, column);
     }
     bool has_nan = false;
     for (const sums_type& sums_of_row : sums)
@@ -199,9 +211,9 @@ struct BlockColumnsProduct {
       Operands::template add_product<true>(sums[r][c], values[i][r], factors[i].values[c]);
   }
 
-  /// The same if the elements of a column of x are neighbours.
+  /// The same if x is column-major.
   template <class LaneOperands>
-  KOKKOS_FORCEINLINE_FUNCTION static void add_by_columns(
+  KOKKOS_FORCEINLINE_FUNCTION static void add_column_major(
       typename LaneOperands::sums_type (&sums)[rows_per_lane], const block_type& values,
       const LaneOperands& operands, const ordinal_type column) {
     operands.for_each_column([&](const int c, const int column_of_x) {

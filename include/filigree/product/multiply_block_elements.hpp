@@ -8,8 +8,8 @@
 namespace Filigree::Impl {
 
 /// Sets `sums`, one per column of x, to those of the elements of a row that are not 0. For the kernels that also add the
-/// products of padding, when one of their sums is NaN. Product is the data of such a kernel, see BlockColumnsProduct.
-/// Operands are those of the launch or of a lane.
+/// products of padding, when one of their sums is NaN. No block may be cut by the end of the matrix. Product is the data of
+/// such a kernel, see BlockColumnsProduct. Operands are those of the launch or of a lane.
 template <int BlockSize, bool Conjugate = false, class Product, class Operands>
 KOKKOS_FORCEINLINE_FUNCTION void multiply_block_elements(typename Operands::sums_type& sums,
                                                          const Product& product, const std::int64_t row,
@@ -21,12 +21,10 @@ KOKKOS_FORCEINLINE_FUNCTION void multiply_block_elements(typename Operands::sums
   FILIGREE_UNROLL(1)
   for (std::int64_t k = 0; k < product.block_count(); ++k) {
     const ordinal_type column = product.block_column(block_row, k);
-    // A block that the end of the matrix cuts has columns outside of it.
-    const ordinal_type last = static_cast<ordinal_type>(product.columns - 1) - column;
     FILIGREE_UNROLL(1)
     for (int c = 0; c < BlockSize; ++c) {
       const auto value = load_once(product.values + ((k * BlockSize + c) * product.value_stride() + row));
-      operands.add_unless_zero(sums, conjugate_if<Conjugate>(value), column + (c < last ? c : last));
+      operands.add_unless_zero(sums, conjugate_if<Conjugate>(value), column + c);
     }
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <algorithm>
+
 #include "filigree/core/load_once.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/product/epilogue.hpp"
@@ -326,7 +328,7 @@ struct ProductOperands : Scaling {
   }
 
   /// Stores the sums of Rows neighbouring rows, from `row` on, but not those of rows from y_rows on. If the elements
-  /// of y are neighbours in memory and aligned, one store writes them all, because several narrow stores per lane make
+  /// of y are neighbours in memory and aligned, a store writes up to 16 bytes, because several narrow stores per lane make
   /// the cache of a GPU handle twice as many writes (see docs/performance.md, "CDS: rows per lane"). If beta is 0, a
   /// column lane computes all elements before it stores the first, so that no test of beta stands between two stores
   /// (see docs/performance.md, "Runs of diagonals").
@@ -354,8 +356,8 @@ struct ProductOperands : Scaling {
       for (int r = 0; r < Rows; ++r)
         if (is_row(r)) *reinterpret_cast<pack_type*>(&y(row + r, 0)) = packs[r];
     } else {
-      // The largest power of 2 that divides the number of rows.
-      constexpr int size = Rows & -Rows;
+      // A power of 2 that divides the number of rows.
+      constexpr int size = std::min<int>(Rows & -Rows, std::max<int>(1, 16 / sizeof(Y)));
       using pack_type = Pack<Y, size>;
       for (int c = 0; c < Columns; ++c) {
         if (!has(c)) continue;

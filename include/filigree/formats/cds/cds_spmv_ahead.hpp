@@ -83,8 +83,7 @@ struct CdsAheadSpmv : CdsProduct<ExecutionSpace, Cds, Operands, 1> {
   }
 };
 
-/// Multiplies with CdsAheadSpmv, if A and x have types for which it was faster, and the diagonals of A fill its batches.
-/// Returns whether it has.
+/// Multiplies with CdsAheadSpmv if has_values_ahead() and the diagonals of A fill its batches. Returns whether it has.
 template <class ExecutionSpace, class Cds, class Operands>
 bool launch_cds_ahead(const ExecutionSpace& exec, const std::string& name, const Cds& cds,
                       const Operands& operands) {
