@@ -364,12 +364,13 @@ TEST(BlockColumnsKernel, MultipliesWholeBlocksOfLongOrdinals) {
   expect_kernels_for_all_block_sizes<Cds, double, std::int64_t>();
 }
 
-/// Whether a kernel for several columns multiplies a CDS matrix of double with block size BlockSize, 8 columns of x and
-/// LayoutLeft.
+/// Whether a kernel for several columns multiplies a CDS matrix of double with block size BlockSize and LayoutLeft: for
+/// b = 1 CdsAheadSpmv with 16 columns of x, otherwise BlockColumnsProduct with 8.
 template <int BlockSize, class Matrix>
 bool is_multiplied(const Matrix& A) {
-  using Operands = SeveralColumns<double, ColumnAccess::exact, 8>;
-  const auto [x, y] = vectors_of<Left>(A, 8);
+  constexpr int columns = BlockSize == 1 ? 16 : 8;
+  using Operands = SeveralColumns<double, ColumnAccess::exact, columns>;
+  const auto [x, y] = vectors_of<Left>(A, columns);
   const auto operands = operands_of<Operands>(x, y);
   bool result = false;
   if constexpr (!Filigree::Impl::runs_on_gpu_v<ExecutionSpace>) {
@@ -410,8 +411,8 @@ using DiagonalCases =
                    FormatCase<Cds, float, Left>, FormatCase<Cds, double, Right, std::int64_t>>;
 TYPED_TEST_SUITE(Diagonals, DiagonalCases);
 
-/// With b = 1 a GPU multiplies the diagonals in batches of 7 or 5, and with LayoutRight of 8. These are fewer diagonals,
-/// whole batches, and more. With b > 1 it multiplies block after block, also with ordinals of 64 bits.
+/// With b = 1 a GPU multiplies the diagonals of some matrices in batches of 7, 5 or 8. These are fewer diagonals, whole
+/// batches, and more. With b > 1 it multiplies block after block, also with ordinals of 64 bits.
 TYPED_TEST(Diagonals, AreMultipliedInBatches) {
   using Case = TypeParam;
   using Scalar = typename Case::Scalar;
@@ -435,7 +436,8 @@ TYPED_TEST(Diagonals, AreMultipliedInBatches) {
 
 template <class Case>
 class RunsOfDiagonals : public testing::Test {};
-using RunCases = testing::Types<FormatCase<Cds, double, Right>, FormatCase<Cds, float, Right>>;
+using RunCases = testing::Types<FormatCase<Cds, double, Left>, FormatCase<Cds, double, Right>,
+                                FormatCase<Cds, float, Left>, FormatCase<Cds, float, Right>>;
 TYPED_TEST_SUITE(RunsOfDiagonals, RunCases);
 
 const std::vector<std::vector<std::int64_t>> patterns_of_offsets = {
@@ -446,14 +448,16 @@ const std::vector<std::vector<std::int64_t>> patterns_of_offsets = {
     {-60, -50, -31, -30, -29, -28, 7, 20, 21, 22, 23, 24}  // runs with one and two more diagonals
 };
 
-/// With LayoutRight a GPU multiplies three diagonals with neighbouring offsets together, others in pairs or alone, in 2
-/// or 4 rows per lane. A team has at most 256 rows.
+/// A GPU multiplies three diagonals with neighbouring offsets together, others in pairs or alone, in 2 or 4 rows per
+/// lane. A team has at most 512 rows. With an odd number of columns, the columns of x are not aligned with LayoutLeft.
 TYPED_TEST(RunsOfDiagonals, AreMultipliedTogether) {
   using Case = TypeParam;
   using Scalar = typename Case::Scalar;
   for (const auto& offsets : patterns_of_offsets)
-    for (const auto& [rows, columns] : {std::pair(600, 600), std::pair(601, 602), std::pair(602, 131),
-                                        std::pair(131, 203), std::pair(3, 60), std::pair(64, 2)}) {
+    for (const auto& [rows, columns] :
+         {std::pair(600, 600), std::pair(601, 602), std::pair(602, 131), std::pair(131, 203),
+          std::pair(3, 60), std::pair(64, 2), std::pair(1200, 1201), std::pair(1203, 1200),
+          std::pair(1204, 1203)}) {
       const auto host = with_diagonals<Scalar>(rows, columns, offsets);
       const auto A =
           Case::convert_with(device_crs<typename Case::Crs>(host), any_padding<typename Case::Options>(1));
@@ -466,28 +470,64 @@ TYPED_TEST(RunsOfDiagonals, AreMultipliedTogether) {
     }
 }
 
+/// x is a part of a View with LayoutLeft whose first row and number of rows are even or odd, so that its columns are
+/// aligned, every second one is aligned, or none. Elements outside of the part are NaN.
+TYPED_TEST(RunsOfDiagonals, MeetPartsOfViews) {
+  using Case = TypeParam;
+  using Scalar = typename Case::Scalar;
+  using View = View2<Scalar, typename Case::Layout>;
+  constexpr int size = 1203;
+  for (const auto& offsets : patterns_of_offsets) {
+    const auto host = with_diagonals<Scalar>(size, size, offsets);
+    const auto A =
+        Case::convert_with(device_crs<typename Case::Crs>(host), any_padding<typename Case::Options>(1));
+    for (const int columns : {4, 8, 16}) {
+      const auto expected = expect_product(host, Product<Scalar>{Mode::NoTranspose, Scalar(1), 0, columns});
+      for (const int rows : {size + 4, size + 5})
+        for (const int first_row : {0, 1, 2})
+          for (const int first_column : {0, 1}) {
+            const View x("x", rows, columns + 2), y("y", rows, columns + 2);
+            const auto part = [&](const View& view) {
+              return Kokkos::subview(view, std::make_pair(first_row, first_row + size),
+                                     std::make_pair(first_column, first_column + columns));
+            };
+            Kokkos::deep_copy(x, not_a_number<Scalar>());
+            Kokkos::deep_copy(part(x), device_view<View>(expected.x));
+            Filigree::spmv(Mode::NoTranspose, Scalar(1), A, part(x), Scalar(0), part(y));
+            const View result("result", size, columns);
+            Kokkos::deep_copy(result, part(y));
+            EXPECT_TRUE(agrees(host_vectors(result), expected.reference))
+                << columns << " columns of Views with " << rows << " rows, from row " << first_row
+                << " and column " << first_column << ", first offset " << offsets[0];
+          }
+    }
+  }
+}
+
 /// Two of three rows have no entry. In their padding an Inf or NaN of x must not appear in y, also not by the first and
 /// the last row of x, which a lane loads in place of rows outside of the matrix. An entry times Inf stays Inf.
 TYPED_TEST(RunsOfDiagonals, DoNotMultiplyPadding) {
   using Case = TypeParam;
   using Scalar = typename Case::Scalar;
-  constexpr std::int64_t size = 599;
-  for (const auto& offsets : patterns_of_offsets) {
-    auto host = with_diagonals<Scalar>(size, size, offsets);
-    for (std::int64_t row = 0; row < size; ++row)
-      if (row % 3 != 0) host.rows[static_cast<std::size_t>(row)].clear();
-    const auto A =
-        Case::convert_with(device_crs<typename Case::Crs>(host), any_padding<typename Case::Options>(1));
-    for (const int columns : {4, 8, 16}) {
-      auto x = Random(7).vectors<Scalar>(size, columns);
-      for (std::int64_t row = 0; row < size; row += row == 575 ? 23 : 25)
-        for (std::int64_t c = row % 2; c < columns; c += 2)
-          x(row, c) = row % 3 == 0 ? infinity<Scalar>() : not_a_number<Scalar>();
-      EXPECT_TRUE(multiplies_vectors<typename Case::Layout>(
-          A, host, Product<Scalar>{Mode::NoTranspose, Scalar(1), Scalar(0), columns}, x))
-          << "first offset " << offsets[0] << ", " << offsets.size() << " offsets";
+  for (const std::int64_t size : {599, 1202, 1203})
+    for (const auto& offsets : patterns_of_offsets) {
+      auto host = with_diagonals<Scalar>(size, size, offsets);
+      for (std::int64_t row = 0; row < size; ++row)
+        if (row % 3 != 0) host.rows[static_cast<std::size_t>(row)].clear();
+      const auto A =
+          Case::convert_with(device_crs<typename Case::Crs>(host), any_padding<typename Case::Options>(1));
+      for (const int columns : {4, 8, 16}) {
+        auto x = Random(7).vectors<Scalar>(size, columns);
+        for (std::int64_t i = 0; i < size + 25; i += 25) {
+          const std::int64_t row = std::min(i, size - 1);
+          for (std::int64_t c = row % 2; c < columns; c += 2)
+            x(row, c) = row % 3 == 0 ? infinity<Scalar>() : not_a_number<Scalar>();
+        }
+        EXPECT_TRUE(multiplies_vectors<typename Case::Layout>(
+            A, host, Product<Scalar>{Mode::NoTranspose, Scalar(1), Scalar(0), columns}, x))
+            << "first offset " << offsets[0] << ", " << offsets.size() << " offsets";
+      }
     }
-  }
 }
 
 /// Whether CdsRunsSpmv multiplies a matrix with these offsets, and then also if it had so many rows that an int does
@@ -526,6 +566,52 @@ TEST(RunsOfDiagonalsKernel, MultipliesWhereItIsFaster) {
     EXPECT_EQ(runs_kernel_multiplies<double>(offsets, 12), std::pair(false, false));
     EXPECT_EQ(runs_kernel_multiplies<float>(offsets, 12), std::pair(false, false));
   }
+}
+
+/// Whether CdsRowPairsSpmv multiplies a matrix of the given size with Columns columns of x, which are contiguous or not.
+template <class Scalar, int Columns>
+bool row_pairs_multiply(int rows, bool x_is_contiguous = true) {
+  bool result = false;
+  if constexpr (Filigree::Impl::runs_on_gpu_v<ExecutionSpace>) {
+    using Operands = SeveralColumns<Scalar, ColumnAccess::exact, Columns>;
+    const auto A = Filigree::convert<Filigree::CdsMatrix>(
+        device_crs(with_diagonals<Scalar>(rows, rows, {-1, 0, 1})), any_padding<Filigree::CdsOptions>(1));
+    const auto [x, y] = vectors_of<Left>(A, Columns);
+    auto operands = operands_of<Operands>(x, y);
+    if (!x_is_contiguous) {
+      operands.x.row_bytes *= 2;
+      EXPECT_FALSE(
+          (Filigree::Impl::CdsRowPairsSpmv<ExecutionSpace, std::decay_t<decltype(A)>, Operands, true>(
+               A, operands)
+               .fits()));
+    } else {
+      Filigree::Impl::CdsRowPairsSpmv<ExecutionSpace, std::decay_t<decltype(A)>, Operands, true> kernel(
+          A, operands);
+      EXPECT_EQ(kernel.is_aligned(), rows % 2 == 0);
+      kernel.rows = std::numeric_limits<int>::max() - 300;
+      EXPECT_FALSE(kernel.fits());
+      result = Filigree::Impl::launch_cds_row_pairs(ExecutionSpace(), "Filigree::spmv/cds", A, operands);
+    }
+    ExecutionSpace().fence();
+  }
+  return result;
+}
+
+TEST(RowPairsKernel, MultipliesWhereItIsFaster) {
+  if (!Filigree::Impl::runs_on_gpu_v<ExecutionSpace>) GTEST_SKIP() << "It is a kernel for a GPU.";
+  for (const int rows : {1200, 1201}) {
+    EXPECT_TRUE((row_pairs_multiply<float, 4>(rows)));
+    EXPECT_TRUE((row_pairs_multiply<float, 8>(rows)));
+    EXPECT_TRUE((row_pairs_multiply<float, 16>(rows)));
+    EXPECT_TRUE((row_pairs_multiply<double, 4>(rows)));
+    EXPECT_TRUE((row_pairs_multiply<double, 8>(rows)));
+    EXPECT_FALSE((row_pairs_multiply<double, 16>(rows)));
+    EXPECT_FALSE((row_pairs_multiply<float, 8>(rows, false)));
+  }
+  // A matrix of float with fewer than 1024 rows is not padded, so that pairs of values may not be aligned.
+  EXPECT_TRUE((row_pairs_multiply<float, 8>(200)));
+  EXPECT_FALSE((row_pairs_multiply<float, 8>(201)));
+  EXPECT_TRUE((row_pairs_multiply<double, 8>(201)));
 }
 
 /// The numbers of diagonals in docs/performance.md, "Values loaded ahead".

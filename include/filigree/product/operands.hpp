@@ -329,9 +329,8 @@ struct ProductOperands : Scaling {
 
   /// Stores the sums of Rows neighbouring rows, from `row` on, but not those of rows from y_rows on. If the elements
   /// of y are neighbours in memory and aligned, a store writes up to 16 bytes, because several narrow stores per lane make
-  /// the cache of a GPU handle twice as many writes (see docs/performance.md, "CDS: rows per lane"). If beta is 0, a
-  /// column lane computes all elements before it stores the first, so that no test of beta stands between two stores
-  /// (see docs/performance.md, "Runs of diagonals").
+  /// the cache of a GPU handle twice as many writes (see docs/performance.md, "CDS: rows per lane"). No test of beta
+  /// stands between two stores, so that they follow each other directly (see docs/performance.md, "Runs of diagonals").
   template <int Rows, class Row>
   KOKKOS_FORCEINLINE_FUNCTION void store_rows(const sums_type (&sums)[Rows], Row row,
                                               std::int64_t y_rows = INT64_MAX) const {
@@ -358,31 +357,56 @@ struct ProductOperands : Scaling {
     } else {
       // A power of 2 that divides the number of rows.
       constexpr int size = std::min<int>(Rows & -Rows, std::max<int>(1, 16 / sizeof(Y)));
-      using pack_type = Pack<Y, size>;
-      for (int c = 0; c < Columns; ++c) {
-        if (!has(c)) continue;
-        Y* const first = &y(row, c);
-        if (y.row_bytes == static_cast<int>(sizeof(Y)) &&
-            reinterpret_cast<std::uintptr_t>(first) % sizeof(pack_type) == 0 &&
-            static_cast<std::int64_t>(row) <= y_rows - Rows) {
-          pack_type* const packs = reinterpret_cast<pack_type*>(first);
-          for (int p = 0; p < Rows / size; ++p) {
-            pack_type pack = {};
-            if (beta != accumulator_type(0)) pack = packs[p];
-            for (int i = 0; i < size; ++i) {
-              const int r = p * size + i;
-              update(pack.values[i], beta, times(alpha, this->scaled_sum(sums[r][c], row + r)));
-            }
-            packs[p] = pack;
-          }
-        } else {
-          for (int r = 0; r < Rows; ++r)
-            if (is_row(r)) store(sums[r][c], row + r, c);
+      const bool are_packs = y.has_unit_stride() && (Columns == 1 || y.column_stride % size == 0) &&
+                             reinterpret_cast<std::uintptr_t>(&y(row, 0)) % sizeof(Pack<Y, size>) == 0;
+      if (!is_row(Rows - 1)) {
+        for (int r = 0; r < Rows; ++r)
+          if (is_row(r)) store(sums[r], row + r);
+      } else if (beta == accumulator_type(0)) {
+        are_packs ? store_packs<size, true>(sums, row) : store_packs<1, true>(sums, row);
+      } else {
+        are_packs ? store_packs<size, false>(sums, row) : store_packs<1, false>(sums, row);
+      }
+    }
+  }
+
+ private:
+  /// Stores the sums of Rows rows, all of which exist, with packs of Size rows. BetaIs0 tells whether beta is 0.
+  template <int Size, bool BetaIs0, int Rows, class Row>
+  KOKKOS_FORCEINLINE_FUNCTION void store_packs(const sums_type (&sums)[Rows], Row row) const {
+    FILIGREE_UNROLL(16)
+    for (int c = 0; c < Columns; ++c) {
+      if (!has(c)) continue;
+      FILIGREE_UNROLL(8)
+      for (int first = 0; first < Rows; first += Size) {
+        auto* const stored = reinterpret_cast<Pack<Y, Size>*>(&y(row + first, c));
+        Pack<Y, Size> pack = {};
+        if constexpr (!BetaIs0) pack = *stored;
+        FILIGREE_UNROLL(8)
+        for (int i = 0; i < Size; ++i) {
+          const accumulator_type sum = times(alpha, this->scaled_sum(sums[first + i][c], row + first + i));
+          if constexpr (BetaIs0)
+            pack.values[i] = convert_scalar<Y>(sum);
+          else
+            update(pack.values[i], beta, sum);
         }
+        *stored = pack;
       }
     }
   }
 };
+
+/// Whether a product has several columns of x, of a compiled number, that are not row-major, y in memory, ordinals of
+/// int, and A, x and y all of Scalar. Some kernels exist for such products only. Other types were not measured.
+template <class Matrix, class Operands, class Scalar>
+constexpr bool has_exact_columns() {
+  return std::is_same_v<typename Matrix::ordinal_type, int> &&
+         std::is_same_v<typename Matrix::value_type, Scalar> &&
+         std::is_same_v<typename Operands::x_type, Scalar> &&
+         std::is_same_v<typename Operands::y_type, Scalar> && Operands::most_columns > 1 &&
+         Operands::is_exact && !Operands::has_column_lanes && Operands::x_is_in_memory &&
+         Operands::y_is_in_memory;
+}
 
 /// The lanes that a multiprocessor of a GPU must be able to run at once in a product. 1280 lanes leave 48
 /// registers per lane: enough for the sums of up to four columns of x and for the loads that keep memory

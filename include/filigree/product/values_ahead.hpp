@@ -8,18 +8,6 @@
 
 namespace Filigree::Impl {
 
-/// Whether such a kernel exists for these types: several columns of x, of a compiled number, that are not row-major, y
-/// in memory, ordinals of int, and A, x and y all of Scalar. Other types were not measured.
-template <class Matrix, class Operands, class Scalar>
-constexpr bool has_values_ahead() {
-  return std::is_same_v<typename Matrix::ordinal_type, int> &&
-         std::is_same_v<typename Matrix::value_type, Scalar> &&
-         std::is_same_v<typename Operands::x_type, Scalar> &&
-         std::is_same_v<typename Operands::y_type, Scalar> && Operands::most_columns > 1 &&
-         Operands::is_exact && !Operands::has_column_lanes && Operands::x_is_in_memory &&
-         Operands::y_is_in_memory;
-}
-
 /// The teams of 256 lanes that a multiprocessor must be able to run at once. 4, 3 and 2 teams leave 64, 80 and 128
 /// registers per lane for the sums of 4, 8 and 16 columns of double. Float needs fewer, so that one team more fits.
 template <class Operands>

@@ -11,6 +11,7 @@
 #include "filigree/formats/cds/cds_spmv_components.hpp"
 #include "filigree/formats/cds/cds_spmv_device.hpp"
 #include "filigree/formats/cds/cds_spmv_host.hpp"
+#include "filigree/formats/cds/cds_spmv_row_pairs.hpp"
 #include "filigree/formats/cds/cds_spmv_runs.hpp"
 #include "filigree/product/block_columns_product.hpp"
 
@@ -94,7 +95,9 @@ template <int BlockSize, bool Conjugate, class ExecutionSpace, class Cds, class 
 void diagonal_spmv_on_gpu(const ExecutionSpace& exec, const std::string& name, const Cds& cds,
                           const Operands& operands) {
   if constexpr (BlockSize == 1) {
-    if (launch_cds_runs(exec, name, cds, operands) || launch_cds_ahead(exec, name, cds, operands)) return;
+    if (launch_cds_runs(exec, name, cds, operands) || launch_cds_row_pairs(exec, name, cds, operands) ||
+        launch_cds_ahead(exec, name, cds, operands))
+      return;
   } else {
     const CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> product(cds, operands);
     if (launch_block_columns<BlockSize, Conjugate>(exec, name, product)) return;

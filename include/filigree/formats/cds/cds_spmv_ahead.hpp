@@ -7,12 +7,13 @@
 
 namespace Filigree::Impl {
 
-/// The product of a CDS matrix with b = 1 and 4, 8 or 16 columns of x on a GPU, in modes N and C: one lane per row, with
-/// all columns of x. The products of a row are added by ascending column of A.
+/// The product of a CDS matrix of double with b = 1 and 16 columns of x on a GPU, in modes N and C: one lane per row,
+/// with all columns of x. The products of a row are added by ascending column of A.
 ///
 /// A lane multiplies its elements of A in batches. At the end of a batch it loads the values of the next one, and then
 /// the elements of x for these values. The loads of x need the offsets of the diagonals, but not the values, so that the
-/// lane waits for values and x at the same time (see docs/performance.md, "Values loaded ahead").
+/// lane waits for values and x at the same time (see docs/performance.md, "Values loaded ahead"). It adds the products of
+/// padding too, and multiplies a row again if one of its sums is NaN (see docs/performance.md, "Padding that is added").
 ///
 /// Diagonals are counted in an int. 2^31 of them would belong to a matrix with more than 2^60 values, because the access
 /// `exact` keeps a column of x below 2^32 bytes.
@@ -26,14 +27,6 @@ struct CdsAheadSpmv : CdsProduct<ExecutionSpace, Cds, Operands, 1> {
   using typename base::sums_type;
   using row_type = stored_row_t<ordinal_type>;
   using launch = ValuesAheadLaunch<ExecutionSpace, Operands>;
-
-  static constexpr bool is_double = std::is_same_v<scalar_type, double>;
-  /// Whether offsets of diagonals are loaded by load_constant(), which makes the kernel faster in double and slower in
-  /// float (see docs/performance.md, "Values loaded ahead").
-  static constexpr bool offsets_are_constant = is_double;
-  /// Whether the kernel adds the products of padding too, and multiplies a row again if one of its sums is NaN, see
-  /// has_nan(). It does so where that was faster (see docs/performance.md, "Padding that is added").
-  static constexpr bool adds_padding = is_double && Operands::most_columns > 4;
 
   void launch_on(const ExecutionSpace& exec, const std::string& name) const {
     launch_product(exec, name, launch::policy(exec, this->rows), *this);
@@ -67,28 +60,27 @@ struct CdsAheadSpmv : CdsProduct<ExecutionSpace, Cds, Operands, 1> {
       FILIGREE_UNROLL(8)
       for (int i = 0; i < Batch; ++i) {
         const ordinal_type* const offset = this->offsets + (first + i < count ? first + i : count - 1);
-        columns[i] = this->clipped_column(static_cast<ordinal_type>(row),
-                                          offsets_are_constant ? load_constant(offset) : *offset);
+        columns[i] = this->clipped_column(static_cast<ordinal_type>(row), load_constant(offset));
       }
       this->operands.template add_batch<Operands::column_group>(
           sums, columns, [](int) { return true; },
           [&](scalar_type& sum, int i, const scalar_type& factor) {
-            Operands::template add_product<adds_padding>(sum, values[i], factor);
+            Operands::template add_product<true>(sum, values[i], factor);
           });
       load(values, row, first + Batch);
     }
-    if constexpr (adds_padding)
-      if (Operands::has_nan(sums)) multiply_block_elements<1>(sums, *this, row, this->operands);
+    if (Operands::has_nan(sums)) multiply_block_elements<1>(sums, *this, row, this->operands);
     this->operands.store(sums, row);
   }
 };
 
-/// Multiplies with CdsAheadSpmv if has_values_ahead() and the diagonals of A fill its batches. Returns whether it has.
+/// Multiplies with CdsAheadSpmv if the diagonals of A fill its batches. Returns whether it has. With fewer columns, and
+/// with float, CdsRowPairsSpmv is faster.
 template <class ExecutionSpace, class Cds, class Operands>
 bool launch_cds_ahead(const ExecutionSpace& exec, const std::string& name, const Cds& cds,
                       const Operands& operands) {
-  if constexpr (!is_split_v<Cds> &&
-                (has_values_ahead<Cds, Operands, double>() || has_values_ahead<Cds, Operands, float>())) {
+  if constexpr (!is_split_v<Cds> && has_exact_columns<Cds, Operands, double>() &&
+                Operands::most_columns > 8) {
     const auto launch = [&](auto batch) {
       constexpr int count = decltype(batch)::value;
       const CdsAheadSpmv<ExecutionSpace, Cds, Operands, count> kernel(cds, operands);

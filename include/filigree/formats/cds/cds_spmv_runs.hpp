@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "filigree/formats/cds/cds_diagonal_runs.hpp"
 #include "filigree/formats/cds/cds_spmv_common.hpp"
 #include "filigree/product/multiply_block_elements.hpp"
 
@@ -38,7 +39,6 @@ struct CdsRunsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, 1> {
   using lane_operands =
       decltype(std::declval<const Operands&>().template with_columns_per_lane<columns_per_lane>());
   using sums_type = typename lane_operands::sums_type[rows_per_lane];
-  static constexpr int diagonals_per_run = 3;
   /// Whether the kernel adds the products of padding too, and multiplies a row again if one of its sums is NaN (see
   /// docs/performance.md, "Padding that is added").
   static constexpr bool adds_padding = is_double;
@@ -67,22 +67,11 @@ struct CdsRunsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, 1> {
     // does not store their sums.
     const int rows_left = static_cast<int>(this->rows) - row;
     const int count = rows_left < rows_per_lane ? rows_left : rows_per_lane;
-    const int end = static_cast<int>(this->diagonals);
     sums_type sums = {};
-    FILIGREE_UNROLL(1)
-    for (int k = 0; k < end;) {
-      const int offset[2] = {offset_of(k), k + 1 < end ? offset_of(k + 1) : 0};
-      if (begins_run(k, offset[0])) {
-        add<diagonals_per_run, true>(sums, of_this_lane, row, count, k, offset);
-        k += diagonals_per_run;
-      } else if (k + 1 < end && !begins_run(k + 1, offset[1])) {
-        add<2, false>(sums, of_this_lane, row, count, k, offset);
-        k += 2;
-      } else {
-        add<1, false>(sums, of_this_lane, row, count, k, offset);
-        k += 1;
-      }
-    }
+    for_each_run<true>(this->offsets, static_cast<int>(this->diagonals),
+                       [&](auto step, const int k, const int(&offset)[2]) {
+                         add<decltype(step)::value>(sums, of_this_lane, row, count, k, offset);
+                       });
     FILIGREE_UNROLL(4)
     for (int r = 0; r < rows_per_lane; ++r)
       if (adds_padding && r < count && lane_operands::has_nan(sums[r]))
@@ -91,18 +80,8 @@ struct CdsRunsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, 1> {
   }
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION int offset_of(int k) const { return load_constant(this->offsets + k); }
-
-  /// Whether a run begins with diagonal k, which has the given offset. Offsets ascend and differ, so that three
-  /// diagonals are a run if the third offset is the first plus 2.
-  KOKKOS_FORCEINLINE_FUNCTION bool begins_run(int k, int offset) const {
-    const int last = k + diagonals_per_run - 1;
-    return last < static_cast<int>(this->diagonals) && offset_of(last) == offset + diagonals_per_run - 1;
-  }
-
-  /// Adds the products of Count diagonals from k on in `count` rows. If IsRun is true, the diagonals are neighbours,
-  /// and offset[0] is the first of their offsets. Otherwise `offset` has all of them.
-  template <int Count, bool IsRun>
+  /// Adds the products of a step of for_each_run() in `count` rows.
+  template <int Count>
   KOKKOS_FORCEINLINE_FUNCTION void add(sums_type& sums, const lane_operands& of_this_lane, const int row,
                                        const int count, const int k, const int (&offset)[2]) const {
     scalar_type values[Count][rows_per_lane];
@@ -113,6 +92,7 @@ struct CdsRunsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, 1> {
       for (int r = 0; r < rows_per_lane; ++r)
         values[d][r] = load_once(first + (r < count ? r : 0));
     }
+    constexpr bool IsRun = Count == diagonals_per_run;
     constexpr int loads = IsRun ? 1 : Count;
     constexpr int x_rows = IsRun ? rows_per_lane + Count - 1 : rows_per_lane;
     Pack<scalar_type, columns_per_lane> factors[loads][x_rows];

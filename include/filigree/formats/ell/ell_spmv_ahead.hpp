@@ -116,7 +116,7 @@ bool launch_ell_ahead(const ExecutionSpace& exec, const std::string& name, const
   using scalar_type = typename Ell::value_type;
   if constexpr (runs_on_gpu_v<ExecutionSpace> &&
                 (std::is_same_v<scalar_type, double> || std::is_same_v<scalar_type, float>)) {
-    if constexpr (has_values_ahead<Ell, Operands, scalar_type>()) {
+    if constexpr (has_exact_columns<Ell, Operands, scalar_type>()) {
       const auto rows = static_cast<std::int64_t>(ell.numRows());
       const std::int64_t mean_length = (static_cast<std::int64_t>(ell.nnz()) + rows - 1) / rows;
       const auto launch = [&](auto batch) {
