@@ -133,7 +133,7 @@ TYPED_TEST(BlockColumns, MultipliesVectorsOfTwoLayouts) {
   using Scalar = typename TypeParam::Scalar;
   using Layout = typename TypeParam::Layout;
   using Other = std::conditional_t<std::is_same_v<Layout, Left>, Right, Left>;
-  for (int b = 2; b <= 8; ++b) {
+  for (int b = 1; b <= 8; ++b) {
     const auto host = block_banded<Scalar>(30 * b, 30 * b, b);
     const auto A = this->converted(host, b);
     for (const int columns : {4, 8, 16}) {
@@ -456,8 +456,8 @@ TYPED_TEST(RunsOfDiagonals, AreMultipliedTogether) {
   for (const auto& offsets : patterns_of_offsets)
     for (const auto& [rows, columns] :
          {std::pair(600, 600), std::pair(601, 602), std::pair(602, 131), std::pair(131, 203),
-          std::pair(3, 60), std::pair(64, 2), std::pair(1200, 1201), std::pair(1203, 1200),
-          std::pair(1204, 1203)}) {
+          std::pair(3, 60), std::pair(64, 2), std::pair(64, 1), std::pair(1, 64), std::pair(1200, 1201),
+          std::pair(1203, 1200), std::pair(1204, 1203)}) {
       const auto host = with_diagonals<Scalar>(rows, columns, offsets);
       const auto A =
           Case::convert_with(device_crs<typename Case::Crs>(host), any_padding<typename Case::Options>(1));
@@ -470,9 +470,11 @@ TYPED_TEST(RunsOfDiagonals, AreMultipliedTogether) {
     }
 }
 
-/// x is a part of a View with LayoutLeft whose first row and number of rows are even or odd, so that its columns are
-/// aligned, every second one is aligned, or none. Elements outside of the part are NaN.
-TYPED_TEST(RunsOfDiagonals, MeetPartsOfViews) {
+/// x and y are parts of Views. With LayoutLeft their columns are aligned, every second one is aligned, or none, because
+/// the first row of the part and the number of rows of the View are even or odd. In x the elements outside of the part
+/// are large numbers, so that a product with one of them shows. (A kernel that adds padding multiplies a row again if
+/// there is a NaN.)
+TYPED_TEST(RunsOfDiagonals, MultiplyPartsOfViews) {
   using Case = TypeParam;
   using Scalar = typename Case::Scalar;
   using View = View2<Scalar, typename Case::Layout>;
@@ -482,24 +484,35 @@ TYPED_TEST(RunsOfDiagonals, MeetPartsOfViews) {
     const auto A =
         Case::convert_with(device_crs<typename Case::Crs>(host), any_padding<typename Case::Options>(1));
     for (const int columns : {4, 8, 16}) {
-      const auto expected = expect_product(host, Product<Scalar>{Mode::NoTranspose, Scalar(1), 0, columns});
-      for (const int rows : {size + 4, size + 5})
-        for (const int first_row : {0, 1, 2})
-          for (const int first_column : {0, 1}) {
-            const View x("x", rows, columns + 2), y("y", rows, columns + 2);
-            const auto part = [&](const View& view) {
-              return Kokkos::subview(view, std::make_pair(first_row, first_row + size),
-                                     std::make_pair(first_column, first_column + columns));
-            };
-            Kokkos::deep_copy(x, not_a_number<Scalar>());
-            Kokkos::deep_copy(part(x), device_view<View>(expected.x));
-            Filigree::spmv(Mode::NoTranspose, Scalar(1), A, part(x), Scalar(0), part(y));
-            const View result("result", size, columns);
-            Kokkos::deep_copy(result, part(y));
-            EXPECT_TRUE(agrees(host_vectors(result), expected.reference))
-                << columns << " columns of Views with " << rows << " rows, from row " << first_row
-                << " and column " << first_column << ", first offset " << offsets[0];
-          }
+      for (const int beta : {0, -3}) {
+        const auto expected =
+            expect_product(host, Product<Scalar>{Mode::NoTranspose, Scalar(1), Scalar(beta), columns});
+        for (const int rows : {size + 4, size + 5})
+          for (const auto& [x_first, y_first] : {std::pair(0, 0), std::pair(1, 0), std::pair(2, 1)})
+            for (const int first_column : {0, 1}) {
+              const View x("x", rows, columns + 2), y("y", rows, columns + 2);
+              const auto part = [&](const View& view, int first) {
+                return Kokkos::subview(view, std::make_pair(first, first + size),
+                                       std::make_pair(first_column, first_column + columns));
+              };
+              Kokkos::deep_copy(x, Scalar(1e6));
+              Kokkos::deep_copy(y, Scalar(77));
+              Kokkos::deep_copy(part(x, x_first), device_view<View>(expected.x));
+              Kokkos::deep_copy(part(y, y_first), device_view<View>(expected.y));
+              Filigree::spmv(Mode::NoTranspose, Scalar(1), A, part(x, x_first), Scalar(beta),
+                             part(y, y_first));
+              const View result("result", size, columns);
+              Kokkos::deep_copy(result, part(y, y_first));
+              EXPECT_TRUE(agrees(host_vectors(result), expected.reference))
+                  << columns << " columns of Views with " << rows << " rows, x from row " << x_first
+                  << ", y from row " << y_first << ", both from column " << first_column << ", first offset "
+                  << offsets[0];
+              Kokkos::deep_copy(part(y, y_first), not_a_number<Scalar>());
+              const auto all = host_vectors(y);
+              const auto others = std::count(all.data.begin(), all.data.end(), Scalar(77));
+              EXPECT_EQ(others, std::int64_t(rows) * (columns + 2) - std::int64_t(size) * columns);
+            }
+      }
     }
   }
 }
@@ -568,7 +581,7 @@ TEST(RunsOfDiagonalsKernel, MultipliesWhereItIsFaster) {
   }
 }
 
-/// Whether CdsRowPairsSpmv multiplies a matrix of the given size with Columns columns of x, which are contiguous or not.
+/// Whether CdsRowPairsSpmv multiplies a tridiagonal matrix with Columns columns of x, which are contiguous or not.
 template <class Scalar, int Columns>
 bool row_pairs_multiply(int rows, bool x_is_contiguous = true) {
   bool result = false;
@@ -576,22 +589,19 @@ bool row_pairs_multiply(int rows, bool x_is_contiguous = true) {
     using Operands = SeveralColumns<Scalar, ColumnAccess::exact, Columns>;
     const auto A = Filigree::convert<Filigree::CdsMatrix>(
         device_crs(with_diagonals<Scalar>(rows, rows, {-1, 0, 1})), any_padding<Filigree::CdsOptions>(1));
-    const auto [x, y] = vectors_of<Left>(A, Columns);
+    // Every second row of x is used if the columns are not contiguous.
+    const View2<Scalar, Left> x("x", 2 * rows, Columns), y("y", rows, Columns);
     auto operands = operands_of<Operands>(x, y);
-    if (!x_is_contiguous) {
-      operands.x.row_bytes *= 2;
-      EXPECT_FALSE(
-          (Filigree::Impl::CdsRowPairsSpmv<ExecutionSpace, std::decay_t<decltype(A)>, Operands, true>(
-               A, operands)
-               .fits()));
-    } else {
-      Filigree::Impl::CdsRowPairsSpmv<ExecutionSpace, std::decay_t<decltype(A)>, Operands, true> kernel(
-          A, operands);
-      EXPECT_EQ(kernel.is_aligned(), rows % 2 == 0);
-      kernel.rows = std::numeric_limits<int>::max() - 300;
-      EXPECT_FALSE(kernel.fits());
-      result = Filigree::Impl::launch_cds_row_pairs(ExecutionSpace(), "Filigree::spmv/cds", A, operands);
-    }
+    if (!x_is_contiguous) operands.x.row_bytes *= 2;
+    using Kernel = Filigree::Impl::CdsRowPairsSpmv<ExecutionSpace, std::decay_t<decltype(A)>, Operands, true>;
+    Kernel kernel(A, operands);
+    EXPECT_EQ(kernel.fits(), x_is_contiguous);
+    // The last row of the last team must be an int.
+    kernel.rows = std::numeric_limits<int>::max() - Kernel::rows_per_team - rows;
+    EXPECT_EQ(kernel.fits(), x_is_contiguous);
+    ++kernel.rows;
+    EXPECT_FALSE(kernel.fits());
+    result = Filigree::Impl::launch_cds_row_pairs(ExecutionSpace(), "Filigree::spmv/cds", A, operands);
     ExecutionSpace().fence();
   }
   return result;
@@ -599,19 +609,66 @@ bool row_pairs_multiply(int rows, bool x_is_contiguous = true) {
 
 TEST(RowPairsKernel, MultipliesWhereItIsFaster) {
   if (!Filigree::Impl::runs_on_gpu_v<ExecutionSpace>) GTEST_SKIP() << "It is a kernel for a GPU.";
-  for (const int rows : {1200, 1201}) {
+  for (const int rows : {1200, 1201, 200, 201}) {
     EXPECT_TRUE((row_pairs_multiply<float, 4>(rows)));
     EXPECT_TRUE((row_pairs_multiply<float, 8>(rows)));
     EXPECT_TRUE((row_pairs_multiply<float, 16>(rows)));
     EXPECT_TRUE((row_pairs_multiply<double, 4>(rows)));
     EXPECT_TRUE((row_pairs_multiply<double, 8>(rows)));
-    EXPECT_FALSE((row_pairs_multiply<double, 16>(rows)));
     EXPECT_FALSE((row_pairs_multiply<float, 8>(rows, false)));
   }
-  // A matrix of float with fewer than 1024 rows is not padded, so that pairs of values may not be aligned.
-  EXPECT_TRUE((row_pairs_multiply<float, 8>(200)));
-  EXPECT_FALSE((row_pairs_multiply<float, 8>(201)));
-  EXPECT_TRUE((row_pairs_multiply<double, 8>(201)));
+}
+
+/// Whether CdsRowPairsSpmv finds aligned values, and 8 columns of x that begin and end with aligned packs. x begins with
+/// the given row of a View with x_rows rows.
+template <class Scalar>
+bool row_pairs_are_aligned(int rows, int x_rows, int first_row) {
+  bool result = false;
+  if constexpr (Filigree::Impl::runs_on_gpu_v<ExecutionSpace>) {
+    using Operands = SeveralColumns<Scalar, ColumnAccess::exact, 8>;
+    const auto A = Filigree::convert<Filigree::CdsMatrix>(
+        device_crs(with_diagonals<Scalar>(rows, rows, {-1, 0, 1})), any_padding<Filigree::CdsOptions>(1));
+    const View2<Scalar, Left> x("x", x_rows, 8), y("y", rows, 8);
+    auto operands = operands_of<Operands>(x, y);
+    operands.x.data += first_row;
+    result = Filigree::Impl::CdsRowPairsSpmv<ExecutionSpace, std::decay_t<decltype(A)>, Operands, true>(
+                 A, operands)
+                 .is_aligned();
+  }
+  return result;
+}
+
+TEST(RowPairsKernel, KnowsWhatIsAligned) {
+  if (!Filigree::Impl::runs_on_gpu_v<ExecutionSpace>) GTEST_SKIP() << "It is a kernel for a GPU.";
+  EXPECT_TRUE(row_pairs_are_aligned<float>(1200, 1200, 0));
+  EXPECT_TRUE(row_pairs_are_aligned<float>(1200, 1204, 2));
+  EXPECT_FALSE(row_pairs_are_aligned<float>(1200, 1204, 1)) << "x begins in the middle of a pack.";
+  EXPECT_FALSE(row_pairs_are_aligned<float>(1200, 1201, 0)) << "Every second column begins in the middle.";
+  EXPECT_FALSE(row_pairs_are_aligned<float>(1201, 1202, 0)) << "Columns end in the middle of a pack.";
+  EXPECT_TRUE(row_pairs_are_aligned<double>(202, 202, 0));
+}
+
+/// The Views of a caller may have an odd number of rows, so that values of every second diagonal are not aligned.
+TEST(RunsOfDiagonalsOfViews, AreMultipliedWithValuesThatAreNotAligned) {
+  constexpr int rows = 1201;
+  const std::vector<std::int64_t> offsets = {-40, -1, 0, 1, 39, 40, 41};
+  const auto host = with_diagonals<float>(rows, rows, offsets);
+  const auto converted =
+      Filigree::convert<Filigree::CdsMatrix>(device_crs(host), any_padding<Filigree::CdsOptions>(1));
+  using Matrix = std::decay_t<decltype(converted)>;
+  const typename Matrix::values_type values("values", offsets.size() * rows);
+  const auto stride = converted.column_stride();
+  ASSERT_GT(stride, rows);
+  for (std::size_t d = 0; d < offsets.size(); ++d) {
+    const auto part = [&](const typename Matrix::values_type& view, std::int64_t first) {
+      return Kokkos::subview(view, std::make_pair(first, first + rows));
+    };
+    Kokkos::deep_copy(part(values, static_cast<std::int64_t>(d) * rows),
+                      part(converted.values, static_cast<std::int64_t>(d) * stride));
+  }
+  const Matrix A(rows, rows, converted.nnz(), 1, values, converted.offsets);
+  for (const int columns : {4, 8, 16})
+    EXPECT_TRUE(multiplies<Left>(A, host, Product<float>{Mode::NoTranspose, 2, -3, columns}));
 }
 
 /// The numbers of diagonals in docs/performance.md, "Values loaded ahead".

@@ -328,9 +328,10 @@ struct ProductOperands : Scaling {
   }
 
   /// Stores the sums of Rows neighbouring rows, from `row` on, but not those of rows from y_rows on. If the elements
-  /// of y are neighbours in memory and aligned, a store writes up to 16 bytes, because several narrow stores per lane make
-  /// the cache of a GPU handle twice as many writes (see docs/performance.md, "CDS: rows per lane"). No test of beta
-  /// stands between two stores, so that they follow each other directly (see docs/performance.md, "Runs of diagonals").
+  /// of y are neighbours in memory, and all columns are aligned, a store writes up to 16 bytes, because several narrow
+  /// stores per lane make the cache of a GPU handle twice as many writes (see docs/performance.md, "CDS: rows per lane").
+  /// If beta is 0 and all rows exist, no test stands between two stores, so that they follow each other directly (see
+  /// docs/performance.md, "Runs of diagonals" and "Pairs of rows").
   template <int Rows, class Row>
   KOKKOS_FORCEINLINE_FUNCTION void store_rows(const sums_type (&sums)[Rows], Row row,
                                               std::int64_t y_rows = INT64_MAX) const {
@@ -357,33 +358,41 @@ struct ProductOperands : Scaling {
     } else {
       // A power of 2 that divides the number of rows.
       constexpr int size = std::min<int>(Rows & -Rows, std::max<int>(1, 16 / sizeof(Y)));
+      using pack_type = Pack<Y, size>;
       const bool are_packs = y.has_unit_stride() && (Columns == 1 || y.column_stride % size == 0) &&
-                             reinterpret_cast<std::uintptr_t>(&y(row, 0)) % sizeof(Pack<Y, size>) == 0;
+                             reinterpret_cast<std::uintptr_t>(&y(row, 0)) % sizeof(pack_type) == 0;
       if (!is_row(Rows - 1)) {
+        FILIGREE_UNROLL(8)
         for (int r = 0; r < Rows; ++r)
           if (is_row(r)) store(sums[r], row + r);
       } else if (beta == accumulator_type(0)) {
-        are_packs ? store_packs<size, true>(sums, row) : store_packs<1, true>(sums, row);
+        are_packs ? store_packs<pack_type, true>(sums, row) : store_packs<SingleElement, true>(sums, row);
       } else {
-        are_packs ? store_packs<size, false>(sums, row) : store_packs<1, false>(sums, row);
+        are_packs ? store_packs<pack_type, false>(sums, row) : store_packs<SingleElement, false>(sums, row);
       }
     }
   }
 
  private:
-  /// Stores the sums of Rows rows, all of which exist, with packs of Size rows. BetaIs0 tells whether beta is 0.
-  template <int Size, bool BetaIs0, int Rows, class Row>
+  /// One element as a pack. Pack<Y, 1> of a complex number could need more alignment than the number.
+  struct SingleElement {
+    Y values[1];
+  };
+
+  /// Stores the sums of Rows rows, all of which exist, with stores of type Packs. BetaIs0 tells whether beta is 0.
+  template <class Packs, bool BetaIs0, int Rows, class Row>
   KOKKOS_FORCEINLINE_FUNCTION void store_packs(const sums_type (&sums)[Rows], Row row) const {
+    constexpr int size = static_cast<int>(sizeof(Packs) / sizeof(Y));
     FILIGREE_UNROLL(16)
     for (int c = 0; c < Columns; ++c) {
       if (!has(c)) continue;
       FILIGREE_UNROLL(8)
-      for (int first = 0; first < Rows; first += Size) {
-        auto* const stored = reinterpret_cast<Pack<Y, Size>*>(&y(row + first, c));
-        Pack<Y, Size> pack = {};
+      for (int first = 0; first < Rows; first += size) {
+        Packs* const stored = reinterpret_cast<Packs*>(&y(row + first, c));
+        Packs pack = {};
         if constexpr (!BetaIs0) pack = *stored;
         FILIGREE_UNROLL(8)
-        for (int i = 0; i < Size; ++i) {
+        for (int i = 0; i < size; ++i) {
           const accumulator_type sum = times(alpha, this->scaled_sum(sums[first + i][c], row + first + i));
           if constexpr (BetaIs0)
             pack.values[i] = convert_scalar<Y>(sum);
@@ -396,8 +405,12 @@ struct ProductOperands : Scaling {
   }
 };
 
-/// Whether a product has several columns of x, of a compiled number, that are not row-major, y in memory, ordinals of
-/// int, and A, x and y all of Scalar. Some kernels exist for such products only. Other types were not measured.
+/// Whether a product has these properties, which some kernels need:
+/// - several columns of x, a number of them that is compiled, and not ColumnAccess::row_major
+/// - A, x and y of Scalar, and ordinals of int
+/// - y in memory
+///
+/// Other types were not measured.
 template <class Matrix, class Operands, class Scalar>
 constexpr bool has_exact_columns() {
   return std::is_same_v<typename Matrix::ordinal_type, int> &&

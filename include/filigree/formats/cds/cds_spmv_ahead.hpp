@@ -74,8 +74,8 @@ struct CdsAheadSpmv : CdsProduct<ExecutionSpace, Cds, Operands, 1> {
   }
 };
 
-/// Multiplies with CdsAheadSpmv if the diagonals of A fill its batches. Returns whether it has. With fewer columns, and
-/// with float, CdsRowPairsSpmv is faster.
+/// Multiplies with CdsAheadSpmv if the diagonals of A fill its batches. Returns whether it has. CdsRowPairsSpmv
+/// multiplies fewer columns and float.
 template <class ExecutionSpace, class Cds, class Operands>
 bool launch_cds_ahead(const ExecutionSpace& exec, const std::string& name, const Cds& cds,
                       const Operands& operands) {
