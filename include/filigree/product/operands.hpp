@@ -321,9 +321,11 @@ struct ProductOperands : Scaling {
       for (int c = 0; c < Columns; ++c)
         update(pack.values[c], beta, times(alpha, this->scaled_sum(sums[c], row)));
       *stored = pack;
-    } else {
+    } else if (!y_is_in_memory || Columns == 1 || beta == accumulator_type(0)) {
       for (int c = 0; c < Columns; ++c)
         if (has(c)) store(sums[c], row, c);
+    } else if constexpr (y_is_in_memory) {
+      store_packs<SingleElement, false, 1>(&sums, row);
     }
   }
 
@@ -366,9 +368,11 @@ struct ProductOperands : Scaling {
         for (int r = 0; r < Rows; ++r)
           if (is_row(r)) store(sums[r], row + r);
       } else if (beta == accumulator_type(0)) {
-        are_packs ? store_packs<pack_type, true>(sums, row) : store_packs<SingleElement, true>(sums, row);
+        are_packs ? store_packs<pack_type, true, Rows>(sums, row)
+                  : store_packs<SingleElement, true, Rows>(sums, row);
       } else {
-        are_packs ? store_packs<pack_type, false>(sums, row) : store_packs<SingleElement, false>(sums, row);
+        are_packs ? store_packs<pack_type, false, Rows>(sums, row)
+                  : store_packs<SingleElement, false, Rows>(sums, row);
       }
     }
   }
@@ -379,28 +383,39 @@ struct ProductOperands : Scaling {
     Y values[1];
   };
 
-  /// Stores the sums of Rows rows, all of which exist, with stores of type Packs. BetaIs0 tells whether beta is 0.
+  /// Stores the sums of Rows rows, all of which exist, with loads and stores of type Packs. BetaIs0 tells whether beta
+  /// is 0. In a group of columns, all loads of y come before the first store. A compiler would not move them there,
+  /// because it does not know that they do not read what is stored.
   template <class Packs, bool BetaIs0, int Rows, class Row>
-  KOKKOS_FORCEINLINE_FUNCTION void store_packs(const sums_type (&sums)[Rows], Row row) const {
+  KOKKOS_FORCEINLINE_FUNCTION void store_packs(const sums_type* const sums, Row row) const {
     constexpr int size = static_cast<int>(sizeof(Packs) / sizeof(Y));
+    constexpr int group = BetaIs0 ? 1 : std::min(Columns, Columns > 8 && Rows > 1 ? 2 : column_group);
+    static_assert(Columns % group == 0, "A group must not reach beyond the last column.");
     FILIGREE_UNROLL(16)
-    for (int c = 0; c < Columns; ++c) {
-      if (!has(c)) continue;
-      FILIGREE_UNROLL(8)
-      for (int first = 0; first < Rows; first += size) {
-        Packs* const stored = reinterpret_cast<Packs*>(&y(row + first, c));
-        Packs pack = {};
-        if constexpr (!BetaIs0) pack = *stored;
+    for (int first = 0; first < Columns; first += group) {
+      Packs packs[group][Rows / size] = {};
+      const auto for_each_pack = [&](const auto& visit) {
+        FILIGREE_UNROLL(4)
+        for (int c = 0; c < group; ++c)
+          if (has(first + c)) {
+            FILIGREE_UNROLL(8)
+            for (int p = 0; p < Rows / size; ++p)
+              visit(c, p, *reinterpret_cast<Packs*>(&y(row + p * size, first + c)));
+          }
+      };
+      if constexpr (!BetaIs0) for_each_pack([&](int c, int p, const Packs& stored) { packs[c][p] = stored; });
+      for_each_pack([&](int c, int p, Packs& stored) {
         FILIGREE_UNROLL(8)
         for (int i = 0; i < size; ++i) {
-          const accumulator_type sum = times(alpha, this->scaled_sum(sums[first + i][c], row + first + i));
+          const int r = p * size + i;
+          const accumulator_type sum = times(alpha, this->scaled_sum(sums[r][first + c], row + r));
           if constexpr (BetaIs0)
-            pack.values[i] = convert_scalar<Y>(sum);
+            packs[c][p].values[i] = convert_scalar<Y>(sum);
           else
-            update(pack.values[i], beta, sum);
+            update(packs[c][p].values[i], beta, sum);
         }
-        *stored = pack;
-      }
+        stored = packs[c][p];
+      });
     }
   }
 };
