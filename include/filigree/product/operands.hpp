@@ -385,11 +385,13 @@ struct ProductOperands : Scaling {
 
   /// Stores the sums of Rows rows, all of which exist, with loads and stores of type Packs. BetaIs0 tells whether beta
   /// is 0. In a group of columns, all loads of y come before the first store. A compiler would not move them there,
-  /// because it does not know that they do not read what is stored.
+  /// because it does not know that they do not read what is stored. With 16 columns the sums leave registers for two
+  /// columns of y (see docs/performance.md, "Loads of y before stores").
   template <class Packs, bool BetaIs0, int Rows, class Row>
   KOKKOS_FORCEINLINE_FUNCTION void store_packs(const sums_type* const sums, Row row) const {
     constexpr int size = static_cast<int>(sizeof(Packs) / sizeof(Y));
-    constexpr int group = BetaIs0 ? 1 : std::min(Columns, Columns > 8 && Rows > 1 ? 2 : column_group);
+    constexpr int most_loaded = is_exact && Columns > 8 ? 2 : column_group;
+    constexpr int group = BetaIs0 ? 1 : std::min(Columns, most_loaded);
     static_assert(Columns % group == 0, "A group must not reach beyond the last column.");
     FILIGREE_UNROLL(16)
     for (int first = 0; first < Columns; first += group) {
