@@ -3,6 +3,7 @@
 // filigree_targets: checks whether the speed targets hold on this machine. The bounds for GPUs were chosen
 // for an NVIDIA H200. The bounds for hosts ask that on matrices with regular rows no format that
 // suits them is slower than Kokkos Kernels' CRS, and that no other format is much slower.
+#include <algorithm>
 #include <CLI/CLI.hpp>
 #include <cmath>
 #include <filesystem>
@@ -31,6 +32,7 @@ struct Section {
   const char* name;
   bool is_for_gpus;  ///< false: for hosts
   std::function<void(Report&, const Options&, double bandwidth)> run;
+  FileNames files = {};  ///< that it reads from the folder of matrices
 };
 
 // ---- costs of conversion ----------------------------------------------------------------------------------
@@ -307,11 +309,10 @@ using Matrices = std::vector<NamedMatrix<CrsOf<double>>>;
 
 /// The named files of the folder, repeated along the diagonal to entries_of_large entries, and the other
 /// matrices.
-Matrices with_files(const Options& options, const std::vector<const char*>& names, const Matrices& others) {
+Matrices with_files(const Options& options, const FileNames& names, const Matrices& others) {
   Matrices result;
-  if (!options.matrices.empty())
-    for (const char* name : names)
-      result.push_back(from_file<CrsOf<double>>(options.matrices + "/" + name + ".mtx.gz", entries_of_large));
+  for (const char* name : options.if_folder(names))
+    result.push_back(from_file<CrsOf<double>>(options.path_of(name), entries_of_large));
   result.insert(result.end(), others.begin(), others.end());
   return result;
 }
@@ -322,12 +323,13 @@ bool suits_general(const std::string& name) {
          name != "bell" && name != "dia" && name != "cusparse_bsr";
 }
 
+const FileNames regular_files = {"bcsstk33", "bcsstk24", "qh1484", "wave"};
+
 void regular(Report& report, const Options& options, double bandwidth) {
   std::vector<double> ratios;
   Costs costs;
   Picks picks;
-  for (const auto& matrix :
-       with_files(options, {"bcsstk33", "bcsstk24", "qh1484", "wave"}, regular_matrices<CrsOf<double>>())) {
+  for (const auto& matrix : with_files(options, regular_files, regular_matrices<CrsOf<double>>())) {
     const Measurement m =
         measure_problem<double>(report, matrix.name, matrix.make(), 1, bandwidth, true, suits_general);
     const double best = m.best(is_ell_family);
@@ -344,10 +346,11 @@ void regular(Report& report, const Options& options, double bandwidth) {
   add_costs(report, "regular rows", costs);
 }
 
+const FileNames narrow_files = {"bcsstk33", "bcsstk24"};
+
 /// SELL with 16-bit columns and values stored in float, compared with SELL in double.
 void narrow(Report& report, const Options& options, double bandwidth) {
-  for (const auto& matrix :
-       with_files(options, {"bcsstk33", "bcsstk24"}, regular_matrices<CrsOf<double>>())) {
+  for (const auto& matrix : with_files(options, narrow_files, regular_matrices<CrsOf<double>>())) {
     const Measurement m = measure_problem<double>(
         report, matrix.name + ", narrow", matrix.make(), 1, bandwidth, false,
         [](const std::string& candidate) { return is_variant_of(candidate, "sell"); }, "float");
@@ -359,12 +362,13 @@ void narrow(Report& report, const Options& options, double bandwidth) {
   }
 }
 
+const FileNames long_rows_files = {"memplus", "rajat19", "astro-ph"};
+
 void long_rows(Report& report, const Options& options, double bandwidth) {
   std::vector<double> ratios;
   Costs costs;
   Picks picks;
-  for (const auto& matrix :
-       with_files(options, {"memplus", "rajat19", "astro-ph"}, long_row_matrices<CrsOf<double>>())) {
+  for (const auto& matrix : with_files(options, long_rows_files, long_row_matrices<CrsOf<double>>())) {
     const Measurement m =
         measure_problem<double>(report, matrix.name, matrix.make(), 1, bandwidth, true, suits_general);
     ratios.push_back(m.best_cusparse_csr() / m.best(is_format));
@@ -442,6 +446,8 @@ void columns_of_formats(Report& report, const std::string& name, const CrsOf<Sca
   columns_of<Layout, Filigree::SellMatrix, Scalar>(report, name, crs, {}, bandwidth, 0.8);
 }
 
+const FileNames columns_files = {"bcsstk33", "bcsstk24"};
+
 template <class Scalar>
 void columns_of_scalar(Report& report, const Options& options, const std::string& scalar, double bandwidth) {
   const auto measure = [&](const std::string& name, const CrsOf<Scalar>& crs, int block_size, bool is_grid) {
@@ -454,11 +460,8 @@ void columns_of_scalar(Report& report, const Options& options, const std::string
     measure(grid.name(), grid_matrix<CrsOf<Scalar>>(grid), grid.dof, true);
   measure("27-point 100^3", grid_matrix<CrsOf<Scalar>>({100, 3, 1}, Filigree::Stencil::twenty_seven_point()),
           1, true);
-  if (!options.matrices.empty())
-    for (const char* name : {"bcsstk33", "bcsstk24"})
-      measure(name,
-              from_file<CrsOf<Scalar>>(options.matrices + "/" + name + ".mtx.gz", entries_of_large).make(), 1,
-              false);
+  for (const char* name : options.if_folder(columns_files))
+    measure(name, from_file<CrsOf<Scalar>>(options.path_of(name), entries_of_large).make(), 1, false);
 }
 
 void columns(Report& report, const Options& options, double bandwidth) {
@@ -468,11 +471,12 @@ void columns(Report& report, const Options& options, double bandwidth) {
 
 // ---- small matrices ---------------------------------------------------------------------------------------
 
+const FileNames small_files = {"bcsstk24", "memplus"};
+
 void small(Report& report, const Options& options, double bandwidth) {
   Matrices matrices = {{"7-point 32^3 b=2", 1, []() { return grid_matrix<CrsOf<double>>({32, 3, 2}); }}};
-  if (!options.matrices.empty())
-    for (const char* name : {"bcsstk24", "memplus"})
-      matrices.push_back(from_file<CrsOf<double>>(options.matrices + "/" + name + ".mtx.gz", 0));
+  for (const char* name : options.if_folder(small_files))
+    matrices.push_back(from_file<CrsOf<double>>(options.path_of(name), 0));
   for (const auto& matrix : matrices) {
     const Measurement m =
         measure_problem<double>(report, matrix.name + ", small", matrix.make(), 1, bandwidth, false,
@@ -491,6 +495,8 @@ double host_fraction(const std::string& format) {
   return format == "dia" || format == "ell" || format == "sell" || format == "bell" ? 0.7 : 0;
 }
 
+const FileNames host_files = {"bcsstk33", "qh1484"};
+
 /// The best variant of each format, compared with Kokkos Kernels' CRS and with a read of memory. They are timed
 /// in turns, because other work on a machine may change its bandwidth from one second to the next.
 void host(Report& report, const Options& options, double) {
@@ -502,7 +508,7 @@ void host(Report& report, const Options& options, double) {
        {GridCase{128, 3, 1}, GridCase{100, 3, 2}, GridCase{80, 3, 3}, GridCase{64, 3, 4}, GridCase{50, 3, 8}})
     generated.push_back({grid.name(), grid.dof, [=]() { return grid_matrix<CrsOf<double>>(grid); }});
   const Execution exec;
-  for (const auto& matrix : with_files(options, {"bcsstk33", "qh1484"}, generated)) {
+  for (const auto& matrix : with_files(options, host_files, generated)) {
     const auto problem = std::make_shared<SpmvProblem<double>>(matrix.make(), matrix.block_size);
     const bool is_regular = matrix.name.rfind("qh1484", 0) != 0;
     const auto crs = [&]() {
@@ -559,13 +565,19 @@ void host(Report& report, const Options& options, double) {
 }
 
 std::vector<Section> sections() {
-  std::vector<Section> result = {{"host", false, host},          {"grids", true, all_grids},
-                                 {"blocks", true, all_blocks},   {"symmetric", true, symmetric},
-                                 {"repeated", true, repeated},   {"split", true, split},
-                                 {"narrow", true, narrow},       {"regular", true, regular},
-                                 {"long_rows", true, long_rows}, {"empty_rows", true, empty_rows},
-                                 {"columns", true, columns},     {"small", true, small},
-                                 {"solve", true, solve}};
+  std::vector<Section> result = {{"host", false, host, host_files},
+                                 {"grids", true, all_grids},
+                                 {"blocks", true, all_blocks},
+                                 {"symmetric", true, symmetric},
+                                 {"repeated", true, repeated},
+                                 {"split", true, split},
+                                 {"narrow", true, narrow, narrow_files},
+                                 {"regular", true, regular, regular_files},
+                                 {"long_rows", true, long_rows, long_rows_files},
+                                 {"empty_rows", true, empty_rows},
+                                 {"columns", true, columns, columns_files},
+                                 {"small", true, small, small_files},
+                                 {"solve", true, solve, solve_files}};
 #if FILIGREE_HAS_HALF
   result.push_back({"scaled", true, scaled});
 #endif
@@ -588,14 +600,29 @@ void check_section(const std::string& name, const std::vector<Section>& all) {
                                                ", but this program was built for " + Execution::name());
 }
 
-int measure_all(const Options& options, const std::vector<Section>& all) {
+/// Throws if the folder lacks a file that the section reads. Otherwise minutes could pass before that shows.
+void check_files(const Section& section, const Options& options) {
+  for (const char* name : options.if_folder(section.files))
+    if (!std::filesystem::exists(options.path_of(name)))
+      throw std::runtime_error(
+          "--matrices: the section " + std::string(section.name) + " reads " + options.path_of(name) +
+          ", which does not exist. Add the file, or choose other " + "sections with --only.");
+}
+
+int measure_all(const Options& options, std::vector<Section> all) {
+  const auto is_left_out = [&](const Section& section) {
+    return options.only.empty()
+               ? section.is_for_gpus != on_gpu
+               : std::find(options.only.begin(), options.only.end(), section.name) == options.only.end();
+  };
+  all.erase(std::remove_if(all.begin(), all.end(), is_left_out), all.end());
+  for (const Section& section : all)
+    check_files(section, options);
   const double bandwidth = read_bandwidth(Execution());
   std::cout << "read bandwidth " << 1e-9 * bandwidth << " GB/s" << std::endl;
   Report report(std::cout);
   for (const Section& section : all)
-    if ((options.only.empty() && section.is_for_gpus == on_gpu) ||
-        std::find(options.only.begin(), options.only.end(), section.name) != options.only.end())
-      section.run(report, options, bandwidth);
+    section.run(report, options, bandwidth);
   std::cout << '\n';
   return report.print() ? 0 : 1;
 }

@@ -225,12 +225,11 @@ void solve(Report& report, const Options& options, double bandwidth) {
                  Filigree::convert<Filigree::SellMatrix>(
                      grid_matrix<Crs>({100, 3, 1}, Filigree::Stencil::twenty_seven_point())),
                  1, bandwidth);
-  if (!options.matrices.empty())
-    for (const char* name : {"bcsstk33", "bcsstk24"})
-      fused_products(report, name,
-                     Filigree::convert<Filigree::SellMatrix>(
-                         from_file<Crs>(options.matrices + "/" + name + ".mtx.gz", entries_of_large).make()),
-                     1, bandwidth);
+  for (const char* name : options.if_folder(solve_files))
+    fused_products(report, name,
+                   Filigree::convert<Filigree::SellMatrix>(
+                       from_file<Crs>(options.path_of(name), entries_of_large).make()),
+                   1, bandwidth);
   for (const GridCase& grid : {GridCase{100, 3, 4}, GridCase{80, 3, 7}, GridCase{64, 3, 11}})
     block_jacobi(report, grid, bandwidth);
   conjugate_gradients(report, {256, 3, 1}, 1.25, bandwidth);

@@ -16,10 +16,12 @@ constexpr int multi_vector_columns = 16;
 
 /// What a kernel knows about the columns of x and y when it is compiled.
 enum class ColumnAccess {
-  any,       ///< up to Columns columns with any strides
-  exact,     ///< exactly Columns columns with any strides. If x is in memory, rows_are_near() holds for it
-  row_major  ///< for a GPU: Columns columns per lane, which are neighbours in memory. Other lanes have the
-             ///< other columns, see ProductOperands::of_column_lane(). packs_are_near() holds for x
+  any,        ///< up to Columns columns with any strides
+  exact,      ///< exactly Columns columns with any strides. If x is in memory, rows_are_near() holds for it
+  row_major,  ///< for a GPU: Columns columns per lane, which are neighbours in memory. Other lanes have the
+              ///< other columns, see ProductOperands::of_column_lane(). packs_are_near() holds for x
+  row_major_alternating  ///< as row_major, but some lanes load the second half of their columns first, see
+                         ///< ProductOperands::with_alternating_halves()
 };
 
 /// x, y, alpha and beta of y = beta*y + alpha*op(A)*x, for Columns columns of x and y as ColumnAccess says.
@@ -41,8 +43,10 @@ struct ProductOperands : Scaling {
   /// Whether kernels may load several elements of x at once from memory.
   static constexpr bool x_is_in_memory = std::is_same_v<Scaling, NoScaling>;
   static constexpr int most_columns = Columns;
+  /// Whether the operands come from with_alternating_halves().
+  static constexpr bool alternates_halves = Access == ColumnAccess::row_major_alternating;
   /// Whether several lanes multiply the columns of x of one row.
-  static constexpr bool has_column_lanes = Access == ColumnAccess::row_major;
+  static constexpr bool has_column_lanes = Access == ColumnAccess::row_major || alternates_halves;
   /// Whether the kernel, or one lane if has_column_lanes, has exactly Columns columns.
   static constexpr bool is_exact = Access != ColumnAccess::any || Columns == 1;
   /// The sums of one row, one per column of x.
@@ -53,7 +57,8 @@ struct ProductOperands : Scaling {
   int columns;
   accumulator_type alpha;
   accumulator_type beta;
-  int first_column_of_lane = 0;  ///< of a column lane: the column of its first sum in this launch
+  int first_column_of_lane =
+      0;  ///< of a column lane: the column of its first sum in this launch, see column_of_sum()
 
   /// with_mode() for the modes that the product can have: with an Epilogue N and C, else all.
   template <class Visit>
@@ -108,6 +113,21 @@ struct ProductOperands : Scaling {
         static_cast<const Scaling&>(*this), x, y, columns, alpha, beta};
   }
 
+  /// The operands of a launch whose lanes may begin with the second half of their columns, see of_column_lane(). A lane
+  /// loads its columns of a row of x in two halves, of 16 bytes each. With 16 columns of 8 bytes, eight neighbouring
+  /// lanes have two rows. If all of them load the first half first, they all need the same banks of the first-level
+  /// cache, which then delivers one row after the other. If the lanes of one row begin with the second half, it delivers
+  /// both rows at once (see docs/performance.md, "Halves of columns in turns"). If a half does not have 16 bytes, the
+  /// operands stay as they are.
+  KOKKOS_FORCEINLINE_FUNCTION auto with_alternating_halves() const {
+    if constexpr (Access == ColumnAccess::row_major && Columns * sizeof(X) == 32 && x_is_in_memory &&
+                  y_is_in_memory)
+      return ProductOperands<Scalar, X, Y, Columns, Scaling, ColumnAccess::row_major_alternating>{
+          static_cast<const Scaling&>(*this), x, y, columns, alpha, beta};
+    else
+      return *this;
+  }
+
   /// The columns of x are spread over 2^log2_column_lanes() lanes. It is 0 unless has_column_lanes.
   KOKKOS_FORCEINLINE_FUNCTION int log2_column_lanes() const {
     static_assert(!has_column_lanes || multi_vector_columns <= 4 * Columns, "Four lanes have all columns.");
@@ -115,11 +135,14 @@ struct ProductOperands : Scaling {
     return columns > 2 * Columns ? 2 : columns > Columns ? 1 : 0;
   }
   /// The operands of one of these lanes, which has the columns from lane * Columns on. Its y begins with the first
-  /// of them, but its x is that of the launch: for_each_column() and load_row_of_lane() find the columns.
-  KOKKOS_FORCEINLINE_FUNCTION ProductOperands of_column_lane(int lane) const {
+  /// of them, but its x is that of the launch: for_each_column() and load_row_of_lane() find the columns. A lane can
+  /// begin with the second half of its columns only if alternates_halves.
+  KOKKOS_FORCEINLINE_FUNCTION ProductOperands of_column_lane(int lane,
+                                                             bool begins_with_second_half = false) const {
     static_assert(has_column_lanes, "Other kernels take first_column_of_lane as 0.");
     ProductOperands result = *this;
-    result.first_column_of_lane = lane * Columns;
+    result.first_column_of_lane =
+        lane * Columns + (alternates_halves && begins_with_second_half ? Columns / 2 : 0);
     result.y = y.from_column(lane * Columns);
     result.columns = Columns;
     return result;
@@ -129,11 +152,31 @@ struct ProductOperands : Scaling {
   /// packs_are_near() of x.
   template <class Row>
   KOKKOS_FORCEINLINE_FUNCTION Pack<x_type, Columns> load_row_of_lane(Row row) const {
-    using pack_type = Pack<x_type, Columns>;
+    constexpr int size = alternates_halves ? Columns / 2 : Columns;
+    using pack_type = Pack<x_type, size>;
     const auto packs_per_row = static_cast<std::uint32_t>(x.row_bytes) / std::uint32_t(sizeof(pack_type));
     const std::uint32_t pack = static_cast<std::uint32_t>(row) * packs_per_row +
-                               static_cast<std::uint32_t>(first_column_of_lane) / Columns;
-    return reinterpret_cast<const pack_type*>(x.data)[pack];
+                               static_cast<std::uint32_t>(first_column_of_lane) / size;
+    const auto* const packs = reinterpret_cast<const pack_type*>(x.data);
+    if constexpr (alternates_halves) {
+      const pack_type halves[2] = {packs[pack], packs[pack ^ 1u]};
+      Pack<x_type, Columns> result;
+      for (int c = 0; c < Columns; ++c)
+        result.values[c] = halves[c / size].values[c % size];
+      return result;
+    } else {
+      return packs[pack];
+    }
+  }
+
+  /// The column of x of sum c. Without column lanes the compiler knows it, so that kernels have less code.
+  KOKKOS_FORCEINLINE_FUNCTION int column_of_sum(int c) const {
+    return alternates_halves ? first_column_of_lane ^ c : (has_column_lanes ? first_column_of_lane : 0) + c;
+  }
+  /// The sum of column c of a column lane. It returns no reference, with which the sums would have to be in memory.
+  KOKKOS_FORCEINLINE_FUNCTION accumulator_type sum_of_column(const sums_type& sums, int c) const {
+    const bool begins_with_second_half = alternates_halves && first_column_of_lane % Columns != 0;
+    return begins_with_second_half ? sums[c ^ (Columns / 2)] : sums[c];
   }
 
   /// Columns of x whose loads are in flight together.
@@ -148,8 +191,7 @@ struct ProductOperands : Scaling {
       if (First > 0 && !has(First)) return;
       FILIGREE_UNROLL(4)
       for (int c = First; c < Columns && c < First + column_group; ++c)
-        // Without column lanes the number is a constant, so that kernels have less code.
-        visit(c, has(c) ? (has_column_lanes ? first_column_of_lane : 0) + c : columns - 1);
+        visit(c, has(c) ? column_of_sum(c) : columns - 1);
       for_each_column<First + column_group>(visit);
     }
   }
@@ -319,7 +361,7 @@ struct ProductOperands : Scaling {
       pack_type pack = {};
       if (beta != accumulator_type(0)) pack = *stored;
       for (int c = 0; c < Columns; ++c)
-        update(pack.values[c], beta, times(alpha, this->scaled_sum(sums[c], row)));
+        update(pack.values[c], beta, times(alpha, this->scaled_sum(sum_of_column(sums, c), row)));
       *stored = pack;
     } else if (!y_is_in_memory || Columns == 1 || beta == accumulator_type(0)) {
       for (int c = 0; c < Columns; ++c)
@@ -344,6 +386,7 @@ struct ProductOperands : Scaling {
       for (int r = 0; r < Rows; ++r)
         if (is_row(r)) store(sums[r], row + r);
     } else if constexpr (has_column_lanes) {
+      static_assert(!alternates_halves, "The sums of several rows are in the order of the columns.");
       if (beta != accumulator_type(0)) {
         for (int r = 0; r < Rows; ++r)
           if (is_row(r)) store(sums[r], row + r);

@@ -50,7 +50,7 @@ struct SharedEntriesProduct {
         static_cast<std::int64_t>(team.league_rank()) * launch::team_size + team.team_rank();
     const auto row = static_cast<stored_row_type>(lane / Lanes);
     const auto last = static_cast<stored_row_type>(layout.stored_row_count() - 1);
-    multiply(row < last ? row : last, row <= last, team.team_rank() % Lanes);
+    multiply(row < last ? row : last, row <= last, team.team_rank());
   }
 
  private:
@@ -66,10 +66,11 @@ struct SharedEntriesProduct {
     }
   }
 
-  /// Stored row i. If it is not to be stored, its lanes only take part.
+  /// Stored row i, by a lane with the given rank in its team. If the row is not to be stored, its lanes only take part.
   KOKKOS_FORCEINLINE_FUNCTION void multiply(const stored_row_type i, const bool is_stored,
-                                            const int lane) const {
-    const Operands of_this_lane = operands.of_column_lane(lane);
+                                            const int rank) const {
+    const int lane = rank % Lanes;
+    const Operands of_this_lane = operands.of_column_lane(lane, rank / 4 % 2 == 1);
     const std::int64_t row = is_stored ? layout.matrix_row(i) : -1;
     sums_type sums = {};
     layout.visit_row_of_group(i, [&](const auto& entries) {
@@ -111,9 +112,9 @@ struct SharedEntriesProduct {
   }
 };
 
-/// Multiplies with SharedEntriesProduct, if it exists for these types and if x has 8 or 16 columns, or also 4 if
-/// FewestLanes is 1. Returns whether it has. Other types were not measured.
-template <int FewestLanes = 2, class ExecutionSpace, class Layout, class Operands>
+/// Multiplies with SharedEntriesProduct, if it exists for these types and if x has 4, 8 or 16 columns, for which a row
+/// has one, two or four lanes, at least FewestLanes. Returns whether it has. Other types were not measured.
+template <int FewestLanes, class ExecutionSpace, class Layout, class Operands>
 bool launch_shared_entries(const ExecutionSpace& exec, const std::string& name, const Layout& layout,
                            const Operands& operands) {
   using Scalar = std::remove_const_t<typename Layout::scalar_type>;
@@ -126,13 +127,23 @@ bool launch_shared_entries(const ExecutionSpace& exec, const std::string& name, 
     const auto launch = [&](auto lanes) {
       constexpr int count = decltype(lanes)::value;
       if (operands.columns != count * Operands::most_columns) return false;
-      SharedEntriesProduct<ExecutionSpace, Layout, Operands, count>{layout, operands}.launch_on(exec, name);
+      // Fewer lanes per row become slower by halves in turns.
+      const auto of_launch = [&] {
+        if constexpr (count == 4)
+          return operands.with_alternating_halves();
+        else
+          return operands;
+      }();
+      using Product = SharedEntriesProduct<ExecutionSpace, Layout, std::decay_t<decltype(of_launch)>, count>;
+      Product{layout, of_launch}.launch_on(exec, name);
       return true;
     };
     if (layout.lanes() == 1) {
       if constexpr (FewestLanes == 1)
         if (launch(std::integral_constant<int, 1>())) return true;
-      return launch(std::integral_constant<int, 2>()) || launch(std::integral_constant<int, 4>());
+      if constexpr (FewestLanes <= 2)
+        if (launch(std::integral_constant<int, 2>())) return true;
+      return launch(std::integral_constant<int, 4>());
     }
   }
   return false;

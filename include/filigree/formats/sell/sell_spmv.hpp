@@ -12,9 +12,9 @@ template <class ExecutionSpace, class S, class O, class D, class M, class Z, cla
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const SellMatrix<S, O, D, M, Z>& sell, const Operands& operands) {
   with_layout(exec, sell, [&](const auto& layout) {
-    // In double it is slower for 27-point grids (see docs/performance.md, "Entries that lanes share").
-    if constexpr (std::is_same_v<std::remove_const_t<S>, float>)
-      if (!is_transpose(mode) && launch_shared_entries(exec, name, layout, operands)) return;
+    // In double it is faster with 16 columns of x only (see docs/performance.md, "Halves of columns in turns").
+    constexpr int fewest_lanes = std::is_same_v<std::remove_const_t<S>, float> ? 2 : 4;
+    if (!is_transpose(mode) && launch_shared_entries<fewest_lanes>(exec, name, layout, operands)) return;
     launch_row_product(exec, name, mode, layout, operands, static_cast<std::int64_t>(sell.numCols()));
   });
 }

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tests of the lanes that each have some columns of x and y. Their kernels run on GPUs only, but the functions that find
+// the columns of a lane run on a host, too.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include <filigree/product/operands.hpp>
+
+namespace {
+
+using Filigree::Impl::ColumnAccess;
+
+template <class Scalar>
+using RowMajor = Filigree::Impl::ProductOperands<Scalar, Scalar, Scalar, 4, Filigree::Impl::NoScaling,
+                                                 ColumnAccess::row_major>;
+
+template <class Scalar>
+using Alternating = decltype(RowMajor<Scalar>().with_alternating_halves());
+
+static_assert(Alternating<double>::alternates_halves && Alternating<double>::has_column_lanes,
+              "A lane loads four doubles in two halves.");
+static_assert(Alternating<Kokkos::complex<float>>::alternates_halves, "So it does with complex<float>.");
+static_assert(std::is_same_v<Alternating<float>, RowMajor<float>>, "A lane loads four floats at once.");
+static_assert(std::is_same_v<Alternating<Kokkos::complex<double>>, RowMajor<Kokkos::complex<double>>>,
+              "A lane needs four loads for four complex<double>.");
+
+template <class Scalar>
+struct ColumnLanes : testing::Test {
+  static constexpr int rows = 3, columns = 16;
+  struct alignas(32) Row {
+    Scalar values[columns];
+  };
+  Row x[rows], y[rows];
+
+  static Scalar number(int value) { return Scalar(static_cast<float>(value)); }
+  Scalar before(int row, int column) const { return number(1000 * row + 10 * column + 1); }
+
+  Alternating<Scalar> operands(Scalar beta) {
+    for (int row = 0; row < rows; ++row)
+      for (int c = 0; c < columns; ++c) {
+        x[row].values[c] = number(100 * row + c);
+        y[row].values[c] = before(row, c);
+      }
+    const RowMajor<Scalar> result = {
+        {}, {x[0].values, sizeof(Row), 1}, {y[0].values, sizeof(Row), 1}, columns, Scalar(2), beta};
+    return result.with_alternating_halves();
+  }
+};
+
+using Scalars = testing::Types<float, double, Kokkos::complex<float>, Kokkos::complex<double>>;
+TYPED_TEST_SUITE(ColumnLanes, Scalars);
+
+/// The lanes have all columns, whether they begin with the first or with the second half of them.
+TYPED_TEST(ColumnLanes, LoadTheColumnsOfTheirSums) {
+  const auto all = this->operands(TypeParam(0));
+  for (const bool begins_with_second_half : {false, true}) {
+    std::vector<int> found(this->columns, 0);
+    for (int lane = 0; lane < 4; ++lane) {
+      const auto of_lane = all.of_column_lane(lane, begins_with_second_half);
+      const int first = 4 * lane + (all.alternates_halves && begins_with_second_half ? 2 : 0);
+      EXPECT_EQ(of_lane.column_of_sum(0), first);
+      for (int row = 0; row < this->rows; ++row) {
+        const auto loaded = of_lane.load_row_of_lane(row);
+        for (int c = 0; c < 4; ++c)
+          EXPECT_EQ(loaded.values[c], this->x[row].values[of_lane.column_of_sum(c)]) << lane << ' ' << c;
+      }
+      of_lane.for_each_column([&](int c, int column) {
+        EXPECT_EQ(column, of_lane.column_of_sum(c));
+        ++found[static_cast<std::size_t>(column)];
+      });
+    }
+    EXPECT_EQ(found, std::vector<int>(this->columns, 1));
+  }
+}
+
+TYPED_TEST(ColumnLanes, StoreSumsInTheirColumns) {
+  using Scalar = TypeParam;
+  for (const Scalar beta : {Scalar(0), Scalar(3)})
+    for (const bool begins_with_second_half : {false, true}) {
+      const auto all = this->operands(beta);
+      for (int row = 0; row < this->rows; ++row)
+        for (int lane = 0; lane < 4; ++lane) {
+          const auto of_lane = all.of_column_lane(lane, begins_with_second_half);
+          const auto loaded = of_lane.load_row_of_lane(row);
+          typename Alternating<Scalar>::sums_type sums;
+          for (int c = 0; c < 4; ++c)
+            sums[c] = loaded.values[c];
+          of_lane.store(sums, row);
+        }
+      for (int row = 0; row < this->rows; ++row)
+        for (int c = 0; c < this->columns; ++c)
+          EXPECT_EQ(this->y[row].values[c], Scalar(2) * this->x[row].values[c] + beta * this->before(row, c))
+              << row << ' ' << c;
+    }
+}
+
+}  // namespace
