@@ -23,8 +23,9 @@ for bad in --only=none --only= --matrices --unknown "--only=host," "--only=solve
 done
 if "$tool" --matrices="$work/nowhere" > "$work/out" 2> "$work/err"; then fail "a folder that does not exist was accepted"; fi
 grep -q 'nowhere' "$work/err" || fail "the message does not name the folder: $(cat "$work/err")"
-# A missing file is refused before anything is measured.
+# Missing files are refused before anything is measured.
 if "$tool" --matrices="$work" > "$work/out" 2> "$work/err"; then fail "a folder without matrices was accepted"; fi
-grep -q 'bcsstk.*does not exist' "$work/err" || fail "the message names no missing file: $(cat "$work/err")"
+grep -q '^filigree_targets: --matrices: .* has no bcsstk.*qh1484.mtx.gz' "$work/err" ||
+  fail "the message does not name the missing files: $(cat "$work/err")"
 [ ! -s "$work/out" ] || fail "it measured before it found that a file is missing: $(cat "$work/out")"
 echo "test_filigree_targets: passed"

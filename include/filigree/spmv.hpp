@@ -89,12 +89,12 @@ bool Product<ExecutionSpace, Matrix, X, Y>::launch_if_exact(int first, int count
 template <class ExecutionSpace, class Matrix, class X, class Y>
 bool Product<ExecutionSpace, Matrix, X, Y>::launch_columns_on_gpu(int first, int count) const {
   constexpr int per_lane = 4;
-  // The columns that fit into 16 bytes, the most that a lane loads with one instruction. The kernels that alternate
-  // halves count packs of this size.
-  constexpr int per_load = sizeof(X) == 8 ? per_lane / 2 : per_lane;
+  // Kernels number the packs of x with 32 bits. Those that alternate halves, for x of 8 bytes, have packs of half of the
+  // columns of a lane. They do not know the rows of x, so that the bound is the same for all kernels.
+  constexpr int per_pack = sizeof(X) == 8 ? per_lane / 2 : per_lane;
   if constexpr (!is_scaled_v<Matrix>) {
     if (count % per_lane == 0 && is_row_major<per_lane>(x.from_column(first)) &&
-        is_row_major<per_lane>(y.from_column(first)) && packs_are_near<per_load>(x, x_rows)) {
+        is_row_major<per_lane>(y.from_column(first)) && packs_are_near<per_pack>(x, x_rows)) {
       launch<per_lane, ColumnAccess::row_major>(first, count);
       return true;
     }

@@ -10,6 +10,7 @@
 #include <Filigree.hpp>
 #include <functional>
 #include <iostream>
+#include <map>
 
 #include "support/command_line.hpp"
 #include "support/named_matrix.hpp"
@@ -600,13 +601,23 @@ void check_section(const std::string& name, const std::vector<Section>& all) {
                                                ", but this program was built for " + Execution::name());
 }
 
-/// Throws if the folder lacks a file that the section reads. Otherwise minutes could pass before that shows.
-void check_files(const Section& section, const Options& options) {
-  for (const char* name : options.if_folder(section.files))
-    if (!std::filesystem::exists(options.path_of(name)))
-      throw std::runtime_error(
-          "--matrices: the section " + std::string(section.name) + " reads " + options.path_of(name) +
-          ", which does not exist. Add the file, or choose other " + "sections with --only.");
+/// Throws if the folder lacks files that the sections read. Otherwise minutes could pass before that shows.
+void check_files(const std::vector<Section>& sections, const Options& options) {
+  std::map<std::string, std::string> missing;  // the sections that read each of the missing files
+  for (const Section& section : sections)
+    for (const char* name : options.if_folder(section.files))
+      if (!std::filesystem::exists(options.path_of(name))) {
+        std::string& readers = missing[name];
+        readers += (readers.empty() ? "" : " and ") + std::string(section.name);
+      }
+  if (missing.empty()) return;
+  std::string list;
+  for (const auto& [name, readers] : missing)
+    list += (list.empty() ? "" : ", ") + name + ".mtx.gz (for " + readers + ")";
+  Filigree::Impl::fail<std::invalid_argument>("--matrices: ", options.matrices, " has no ", list,
+                                              ". Add what is missing, ",
+                                              on_gpu ? "choose other sections with --only, " : "",
+                                              "or leave out --matrices to measure generated matrices only.");
 }
 
 int measure_all(const Options& options, std::vector<Section> all) {
@@ -616,8 +627,7 @@ int measure_all(const Options& options, std::vector<Section> all) {
                : std::find(options.only.begin(), options.only.end(), section.name) == options.only.end();
   };
   all.erase(std::remove_if(all.begin(), all.end(), is_left_out), all.end());
-  for (const Section& section : all)
-    check_files(section, options);
+  check_files(all, options);
   const double bandwidth = read_bandwidth(Execution());
   std::cout << "read bandwidth " << 1e-9 * bandwidth << " GB/s" << std::endl;
   Report report(std::cout);

@@ -28,13 +28,19 @@ static_assert(std::is_same_v<Alternating<Kokkos::complex<double>>, RowMajor<Kokk
 
 template <class Scalar>
 struct ColumnLanes : testing::Test {
+  // The rows are longer than the columns of a launch, as in a part of a View.
   static constexpr int rows = 3, columns = 16;
-  struct alignas(32) Row {
-    Scalar values[columns];
+  struct alignas(Filigree::Impl::Pack<Scalar, 4>) Row {
+    Scalar values[columns + 8];
   };
   Row x[rows], y[rows];
 
-  static Scalar number(int value) { return Scalar(static_cast<float>(value)); }
+  static Scalar number(int value) {
+    if constexpr (Filigree::Impl::is_complex_v<Scalar>)
+      return Scalar(static_cast<float>(value), static_cast<float>(7 - value));
+    else
+      return static_cast<Scalar>(value);
+  }
   Scalar before(int row, int column) const { return number(1000 * row + 10 * column + 1); }
 
   Alternating<Scalar> operands(Scalar beta) {

@@ -122,16 +122,16 @@ TEST(RowsOfManyLengths, OfEllAreMultipliedByTeamsOfAnySize) {
   }
 }
 
-/// Slices of four rows, of which every third is too wide for short columns: one warp of a GPU has slices of both kinds.
-TEST(RowsOfManyLengths, HaveShortAndWholeColumnsInOneWarp) {
-  HostMatrix<float> host(403, 70000);
+template <class Scalar>
+void expect_correct_short_and_whole_columns() {
+  HostMatrix<Scalar> host(403, 70000);
   Random random(17);
   for (std::int64_t row = 0; row < 403; ++row) {
     const bool wide = row / 4 % 3 == 1;
     for (std::int64_t i = 0; i < 1 + row % 11; ++i)
       host.rows[static_cast<std::size_t>(row)].push_back(
-          {wide ? i * 6999 : 5 * row + 3 * i, random.value<float>()});
-    if (wide) host.rows[static_cast<std::size_t>(row)].push_back({69999, random.value<float>()});
+          {wide ? i * 6999 : 5 * row + 3 * i, random.value<Scalar>()});
+    if (wide) host.rows[static_cast<std::size_t>(row)].push_back({69999, random.value<Scalar>()});
   }
   Filigree::SellOptions options;
   options.slice_height = 4;
@@ -140,8 +140,14 @@ TEST(RowsOfManyLengths, HaveShortAndWholeColumnsInOneWarp) {
   EXPECT_GT(A.entries.extent(0), 0u);
   EXPECT_GT(A.short_entries.extent(0), 0u);
   for (const int columns : {8, 16})
-    EXPECT_TRUE(
-        multiplies<Kokkos::LayoutRight>(A, host, Product<float>{Mode::NoTranspose, 1.5f, 0.5f, columns}));
+    EXPECT_TRUE(multiplies<Kokkos::LayoutRight>(
+        A, host, Product<Scalar>{Mode::NoTranspose, Scalar(1.5), Scalar(0.5), columns}));
+}
+
+/// Slices of four rows, of which every third is too wide for short columns: one warp of a GPU has slices of both kinds.
+TEST(RowsOfManyLengths, HaveShortAndWholeColumnsInOneWarp) {
+  expect_correct_short_and_whole_columns<float>();
+  expect_correct_short_and_whole_columns<double>();
 }
 
 /// Four neighbouring columns of a LayoutRight View: neither is x unit-stride, nor are its rows aligned.
@@ -209,8 +215,9 @@ TEST(StoredZeros, AreMultiplied) {
   const auto ell = Filigree::convert<Filigree::EllMatrix>(device_crs(host));
   expect_nan_of_stored_zeros<Kokkos::LayoutLeft>(ell);
   expect_nan_of_stored_zeros<Kokkos::LayoutRight>(ell);
-  const auto sell = Filigree::convert<Filigree::SellMatrix>(device_crs(host_of_float));
-  expect_nan_of_stored_zeros<Kokkos::LayoutRight>(sell);
+  expect_nan_of_stored_zeros<Kokkos::LayoutRight>(
+      Filigree::convert<Filigree::SellMatrix>(device_crs(host_of_float)));
+  expect_nan_of_stored_zeros<Kokkos::LayoutRight>(Filigree::convert<Filigree::SellMatrix>(device_crs(host)));
 }
 
 /// A host multiplies both parts of HYB in one kernel, unless the longest row has more than eight times as

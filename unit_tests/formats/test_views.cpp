@@ -259,6 +259,8 @@ TEST(FarRows, AreNotAddressedWith32Bits) {
   const MultiVector<double> wide{nullptr, 1 << 30, 1};  // 2^25 packs of 32 bytes per row
   EXPECT_TRUE(packs_are_near<4>(wide, 127));
   EXPECT_FALSE(packs_are_near<4>(wide, 128));
+  EXPECT_TRUE(packs_are_near<2>(wide, 63));
+  EXPECT_FALSE(packs_are_near<2>(wide, 64));
   if constexpr (Filigree::Impl::runs_on_gpu_v<ExecutionSpace>) {
     const Vectors<View2> v(4);
     View1<double, Kokkos::LayoutLeft> memory;

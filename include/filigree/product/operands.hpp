@@ -19,7 +19,7 @@ enum class ColumnAccess {
   any,        ///< up to Columns columns with any strides
   exact,      ///< exactly Columns columns with any strides. If x is in memory, rows_are_near() holds for it
   row_major,  ///< for a GPU: Columns columns per lane, which are neighbours in memory. Other lanes have the
-              ///< other columns, see ProductOperands::of_column_lane(). packs_are_near() holds for x
+              ///< other columns, see ProductOperands::of_column_lane(). packs_are_near<Columns>() holds for x
   row_major_alternating  ///< as row_major, but some lanes load the second half of their columns first, see
                          ///< ProductOperands::with_alternating_halves()
 };
@@ -57,8 +57,8 @@ struct ProductOperands : Scaling {
   int columns;
   accumulator_type alpha;
   accumulator_type beta;
-  int first_column_of_lane =
-      0;  ///< of a column lane: the column of its first sum in this launch, see column_of_sum()
+  /// Of a column lane: the column of its first sum, counted from the first of the launch, see column_of_sum().
+  int first_column_of_lane = 0;
 
   /// with_mode() for the modes that the product can have: with an Epilogue N and C, else all.
   template <class Visit>
@@ -109,6 +109,7 @@ struct ProductOperands : Scaling {
   KOKKOS_FORCEINLINE_FUNCTION auto with_columns_per_lane() const {
     static_assert(has_column_lanes && Columns % Count == 0,
                   "Count must divide Columns, so that packs stay aligned.");
+    static_assert(!alternates_halves, "The halves would have another size.");
     return ProductOperands<Scalar, X, Y, Count, Scaling, Access>{
         static_cast<const Scaling&>(*this), x, y, columns, alpha, beta};
   }
@@ -118,7 +119,7 @@ struct ProductOperands : Scaling {
   /// lanes have two rows. If all of them load the first half first, they all need the same banks of the first-level
   /// cache, which then delivers one row after the other. If the lanes of one row begin with the second half, it delivers
   /// both rows at once (see docs/performance.md, "Halves of columns in turns"). If a half does not have 16 bytes, the
-  /// operands stay as they are.
+  /// operands stay as they are. Requires packs_are_near<Columns / 2>() of x.
   KOKKOS_FORCEINLINE_FUNCTION auto with_alternating_halves() const {
     if constexpr (Access == ColumnAccess::row_major && Columns * sizeof(X) == 32 && x_is_in_memory &&
                   y_is_in_memory)
@@ -169,12 +170,14 @@ struct ProductOperands : Scaling {
     }
   }
 
-  /// The column of x of sum c. Without column lanes the compiler knows it, so that kernels have less code.
+  /// The column of x of sums[c], counted from the first column of the launch. Without column lanes the compiler knows
+  /// it, so that kernels have less code.
   KOKKOS_FORCEINLINE_FUNCTION int column_of_sum(int c) const {
     return alternates_halves ? first_column_of_lane ^ c : (has_column_lanes ? first_column_of_lane : 0) + c;
   }
-  /// The sum of column c of a column lane. It returns no reference, with which the sums would have to be in memory.
-  KOKKOS_FORCEINLINE_FUNCTION accumulator_type sum_of_column(const sums_type& sums, int c) const {
+  /// The sum of column c, counted from the first column of a column lane. It returns a value: with a reference the
+  /// compiler keeps the sums in memory instead of registers (see docs/performance.md, "Halves of columns in turns").
+  KOKKOS_FORCEINLINE_FUNCTION accumulator_type sum_of_lane_column(const sums_type& sums, int c) const {
     const bool begins_with_second_half = alternates_halves && first_column_of_lane % Columns != 0;
     return begins_with_second_half ? sums[c ^ (Columns / 2)] : sums[c];
   }
@@ -361,7 +364,7 @@ struct ProductOperands : Scaling {
       pack_type pack = {};
       if (beta != accumulator_type(0)) pack = *stored;
       for (int c = 0; c < Columns; ++c)
-        update(pack.values[c], beta, times(alpha, this->scaled_sum(sum_of_column(sums, c), row)));
+        update(pack.values[c], beta, times(alpha, this->scaled_sum(sum_of_lane_column(sums, c), row)));
       *stored = pack;
     } else if (!y_is_in_memory || Columns == 1 || beta == accumulator_type(0)) {
       for (int c = 0; c < Columns; ++c)

@@ -70,7 +70,8 @@ struct SharedEntriesProduct {
   KOKKOS_FORCEINLINE_FUNCTION void multiply(const stored_row_type i, const bool is_stored,
                                             const int rank) const {
     const int lane = rank % Lanes;
-    const Operands of_this_lane = operands.of_column_lane(lane, rank / 4 % 2 == 1);
+    // If the operands alternate halves, the lanes of every second row begin with the second half.
+    const Operands of_this_lane = operands.of_column_lane(lane, rank / Lanes % 2 == 1);
     const std::int64_t row = is_stored ? layout.matrix_row(i) : -1;
     sums_type sums = {};
     layout.visit_row_of_group(i, [&](const auto& entries) {
@@ -127,7 +128,8 @@ bool launch_shared_entries(const ExecutionSpace& exec, const std::string& name, 
     const auto launch = [&](auto lanes) {
       constexpr int count = decltype(lanes)::value;
       if (operands.columns != count * Operands::most_columns) return false;
-      // Fewer lanes per row become slower by halves in turns.
+      // With 8 columns most matrices are slower with halves in turns (see docs/performance.md, "Halves of columns in
+      // turns"). 4 columns were not measured.
       const auto of_launch = [&] {
         if constexpr (count == 4)
           return operands.with_alternating_halves();
