@@ -117,7 +117,7 @@ struct ProductOperands : Scaling {
   /// The operands of a launch whose lanes may begin with the second half of their columns, see of_column_lane(). A lane
   /// loads its columns of a row of x in two halves, of 16 bytes each. With 16 columns of 8 bytes, eight neighbouring
   /// lanes have two rows. If all of them load the first half first, they all need the same banks of the first-level
-  /// cache, which then delivers one row after the other. If the lanes of one row begin with the second half, it delivers
+  /// cache, which then delivers one row after the other. If four of the lanes begin with the second half, it delivers
   /// both rows at once (see docs/performance.md, "Halves of columns in turns"). If a half does not have 16 bytes, the
   /// operands stay as they are. Requires packs_are_near<Columns / 2>() of x.
   KOKKOS_FORCEINLINE_FUNCTION auto with_alternating_halves() const {
@@ -148,26 +148,36 @@ struct ProductOperands : Scaling {
     result.columns = Columns;
     return result;
   }
-  /// The elements of a row of x in the columns of such a lane. All lanes share the base of the address, and the rest
-  /// is a number of 32 bits. That takes fewer registers and instructions than an address per lane. Requires
-  /// packs_are_near() of x.
+  /// The elements of a row of x in the columns of such a lane. Requires packs_are_near() of x.
   template <class Row>
   KOKKOS_FORCEINLINE_FUNCTION Pack<x_type, Columns> load_row_of_lane(Row row) const {
-    constexpr int size = alternates_halves ? Columns / 2 : Columns;
-    using pack_type = Pack<x_type, size>;
-    const auto packs_per_row = static_cast<std::uint32_t>(x.row_bytes) / std::uint32_t(sizeof(pack_type));
-    const std::uint32_t pack = static_cast<std::uint32_t>(row) * packs_per_row +
-                               static_cast<std::uint32_t>(first_column_of_lane) / size;
-    const auto* const packs = reinterpret_cast<const pack_type*>(x.data);
-    if constexpr (alternates_halves) {
-      const pack_type halves[2] = {packs[pack], packs[pack ^ 1u]};
-      Pack<x_type, Columns> result;
-      for (int c = 0; c < Columns; ++c)
-        result.values[c] = halves[c / size].values[c % size];
-      return result;
-    } else {
-      return packs[pack];
-    }
+    static_assert(!alternates_halves, "load_row_pair_of_lane() loads halves.");
+    return reinterpret_cast<const Pack<x_type, Columns>*>(x.data)[pack_of_lane<Columns>(row)];
+  }
+  /// The same of rows[0] and rows[1], if alternates_halves: loaded[r].values[c] is for sums[c]. It does not read rows[r]
+  /// if exists(r) is false, and 0 stands for its elements. A lane loads its first half of both rows. Then it changes
+  /// both addresses to those of the other halves, and loads these. That takes fewer registers than four addresses (see
+  /// docs/performance.md, "Halves of columns in turns").
+  template <class Row, class Exists>
+  KOKKOS_FORCEINLINE_FUNCTION void load_row_pair_of_lane(Pack<x_type, Columns>* const loaded,
+                                                         const Row* const rows, const Exists& exists) const {
+    static_assert(alternates_halves, "load_row_of_lane() loads whole packs.");
+    constexpr int size = Columns / 2;
+    using half_type = Pack<x_type, size>;
+    std::uintptr_t addresses[2];
+    for (int r = 0; r < 2; ++r)
+      addresses[r] = reinterpret_cast<std::uintptr_t>(x.data) +
+                     static_cast<std::uintptr_t>(pack_of_lane<size>(rows[r])) * sizeof(half_type);
+    FILIGREE_UNROLL(2)
+    for (int h = 0; h < 2; ++h)
+      for (int r = 0; r < 2; ++r) {
+        half_type half = {};
+        if (exists(r)) half = *reinterpret_cast<const half_type*>(addresses[r]);
+        for (int c = 0; c < size; ++c)
+          loaded[r].values[h * size + c] = half.values[c];
+        // Two halves together are aligned to their bytes, see is_row_major(). So their addresses differ in one bit.
+        addresses[r] ^= sizeof(half_type);
+      }
   }
 
   /// The column of x of sums[c], counted from the first column of the launch. Without column lanes the compiler knows
@@ -265,12 +275,20 @@ struct ProductOperands : Scaling {
       FILIGREE_UNROLL(4)
       for (int first = 0; first < Size; first += group) {
         Pack<x_type, Columns> factors[group];
-        FILIGREE_UNROLL(4)
-        for (int i = 0; i < group; ++i)
-          if (first + i < Size && exists(first + i))
-            factors[i] = load_row_of_lane(columns_of_a[first + i]);
-          else
-            factors[i] = {};
+        if constexpr (alternates_halves) {
+          static_assert(Size % group == 0, "A pair of rows must not reach beyond the last one.");
+          FILIGREE_UNROLL(2)
+          for (int i = 0; i < group; i += 2)
+            load_row_pair_of_lane(&factors[i], &columns_of_a[first + i],
+                                  [&](int r) { return exists(first + i + r); });
+        } else {
+          FILIGREE_UNROLL(4)
+          for (int i = 0; i < group; ++i)
+            if (first + i < Size && exists(first + i))
+              factors[i] = load_row_of_lane(columns_of_a[first + i]);
+            else
+              factors[i] = {};
+        }
         FILIGREE_UNROLL(4)
         for (int i = 0; i < group; ++i)
           FILIGREE_UNROLL(4)
@@ -424,6 +442,17 @@ struct ProductOperands : Scaling {
   }
 
  private:
+  /// Of a column lane: the number of the pack of x with its first Count columns of a row. The address of a pack is a base
+  /// that all lanes share and this number of 32 bits, because an address per lane takes more registers and
+  /// instructions.
+  template <int Count, class Row>
+  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t pack_of_lane(Row row) const {
+    const auto packs_per_row =
+        static_cast<std::uint32_t>(x.row_bytes) / std::uint32_t(sizeof(Pack<x_type, Count>));
+    return static_cast<std::uint32_t>(row) * packs_per_row +
+           static_cast<std::uint32_t>(first_column_of_lane) / Count;
+  }
+
   /// One element as a pack. Pack<Y, 1> of a complex number could need more alignment than the number.
   struct SingleElement {
     Y values[1];

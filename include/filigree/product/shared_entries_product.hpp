@@ -18,8 +18,8 @@ namespace Filigree::Impl {
 /// of its entries, as in RowProduct.
 ///
 /// Lanes of a warp can give each other entries only if they all execute the same instruction. So all rows of a warp
-/// take as many batches as the longest of them, and lanes after the last row take part, too. The layout has two members
-/// for this kernel: visit_row_of_group() and length_of_row().
+/// take as many batches as the longest of them, and lanes after the last row take part, too. The layout has three
+/// members for this kernel: visit_row_of_group(), length_of_row() and is_sliced.
 template <class ExecutionSpace, class Layout, class Operands, int Lanes>
 struct SharedEntriesProduct {
   static_assert(lanes_per_group<ExecutionSpace> % Lanes == 0, "The lanes of a row belong to one group.");
@@ -29,14 +29,17 @@ struct SharedEntriesProduct {
   using accumulator_type = typename Operands::accumulator_type;
   using stored_row_type = stored_row_t<ordinal_type>;
   static constexpr bool is_float = std::is_same_v<scalar_type, float>;
-  /// Entries of float need fewer registers than those of double, so that more teams and larger batches fit (see
-  /// docs/performance.md, "Entries that lanes share").
-  using launch = RowLaunch<ExecutionSpace, 256, !is_float ? 5 : Lanes == 1 ? 8 : 6>;
   /// Entries per batch, those that a lane loads itself, and those whose elements of x are in flight together. One lane
-  /// loads all entries of a row, so that its batches are small.
-  static constexpr int batch = is_float && Lanes > 1 ? 8 : 4;
+  /// loads all entries of a row, so that its batches are small. ELL of double is faster with small batches, too (see
+  /// docs/performance.md, "Entries that lanes share" and "Halves of columns in turns").
+  static constexpr int batch = Lanes > 1 && (is_float || Layout::is_sliced) ? 8 : 4;
   static constexpr int own = batch / Lanes;
   static constexpr int together = 4;
+  /// Lanes per team, and teams per multiprocessor. The fewer lanes, the more registers each of them has: 32 or 40 for
+  /// float, 48 for double, and 56 for large batches of double. With 48 the compiler would keep a part of these in memory.
+  static constexpr int team_size = is_float || batch == 4 ? 256 : 128;
+  static constexpr int teams = is_float ? (Lanes == 1 ? 8 : 6) : (batch == 4 ? 5 : 9);
+  using launch = RowLaunch<ExecutionSpace, team_size, teams>;
 
   Layout layout;
   Operands operands;
@@ -70,8 +73,8 @@ struct SharedEntriesProduct {
   KOKKOS_FORCEINLINE_FUNCTION void multiply(const stored_row_type i, const bool is_stored,
                                             const int rank) const {
     const int lane = rank % Lanes;
-    // If the operands alternate halves, the lanes of every second row begin with the second half.
-    const Operands of_this_lane = operands.of_column_lane(lane, rank / Lanes % 2 == 1);
+    // If the operands alternate halves, four of eight neighbouring lanes begin with the second half.
+    const Operands of_this_lane = operands.of_column_lane(lane, rank / 4 % 2 == 1);
     const std::int64_t row = is_stored ? layout.matrix_row(i) : -1;
     sums_type sums = {};
     layout.visit_row_of_group(i, [&](const auto& entries) {
@@ -128,10 +131,9 @@ bool launch_shared_entries(const ExecutionSpace& exec, const std::string& name, 
     const auto launch = [&](auto lanes) {
       constexpr int count = decltype(lanes)::value;
       if (operands.columns != count * Operands::most_columns) return false;
-      // With 8 columns most matrices are slower with halves in turns (see docs/performance.md, "Halves of columns in
-      // turns"). 4 columns were not measured.
+      // ELL with 8 columns is mostly slower with halves in turns (see docs/performance.md, "Halves of columns in turns").
       const auto of_launch = [&] {
-        if constexpr (count == 4)
+        if constexpr (count == 4 || Layout::is_sliced)
           return operands.with_alternating_halves();
         else
           return operands;

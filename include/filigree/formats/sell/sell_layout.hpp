@@ -89,6 +89,8 @@ struct SellLayout : RowLayout<SellLayout<Scalar, Ordinal, ShortColumns>, Scalar,
   using length_type = length_t<Ordinal>;
   static constexpr bool padded = true;
   static constexpr bool has_lanes = true;
+  static constexpr bool is_sliced = true;
+  static constexpr bool has_short_columns = ShortColumns;
 
   Scalar* values;
   Ordinal* entries;
