@@ -8,6 +8,7 @@
 //   RowScatter      modes T and H
 #pragma once
 
+#include <algorithm>
 #include <string>
 
 #include "filigree/core/mode.hpp"
@@ -261,9 +262,30 @@ struct RowScatter {
   }
 };
 
+/// Whether a lane has 16 columns of x, and the compiler knows that.
+template <class Operands>
+constexpr bool has_sixteen_columns() {
+  return Operands::is_exact && Operands::most_columns == 16 &&
+         sizeof(typename Operands::accumulator_type) <= 8;
+}
+
+/// The launch of RowProduct with one lane per row, or with column lanes. A lane with 16 columns of x needs many
+/// registers. Eight teams of 128 lanes leave 64 for float. For double five teams leave 96, enough for SELL, and four
+/// leave 128. With fewer registers other formats are slower, and with larger teams SELL is (see docs/performance.md,
+/// "Registers for 16 columns").
+template <class ExecutionSpace, class Layout, class Operands>
+using RowProductLaunch =
+    std::conditional_t<has_sixteen_columns<Operands>(),
+                       RowLaunch<ExecutionSpace, 128,
+                                 sizeof(typename Operands::accumulator_type) <= 4 ? 8
+                                 : Layout::is_sliced                              ? 5
+                                                                                  : 4,
+                                 Layout::rows_per_host_team>,
+                       ProductLaunch<ExecutionSpace, Operands, 256, Layout::rows_per_host_team>>;
+
 /// Launches the product of a matrix with the given layout. `num_cols` is the number of columns of the matrix,
 /// the rows of y in modes T and H. On a GPU a team has lanes_per_team lanes: a power of two, at least T and
-/// 32, and at most 256, or 1024 if LargeTeams.
+/// 32, and at most 256, or 1024 if LargeTeams. With 16 columns of x it has at most 128, unless lanes_per_team exceeds 256.
 template <bool LargeTeams = false, class ExecutionSpace, class Layout, class Operands>
 void launch_row_product(const ExecutionSpace& exec, const std::string& name, Mode mode, const Layout& layout,
                         const Operands& operands, std::int64_t num_cols, int lanes_per_team = 256) {
@@ -276,7 +298,7 @@ void launch_row_product(const ExecutionSpace& exec, const std::string& name, Mod
   if (is_transpose(mode)) operands.scale(exec, num_cols);
   operands.with_mode(mode, [&](auto transpose, auto conjugate) {
     constexpr bool c = decltype(conjugate)::value;
-    using Launch = ProductLaunch<ExecutionSpace, Operands, 256, Layout::rows_per_host_team>;
+    using Launch = RowProductLaunch<ExecutionSpace, Layout, Operands>;
     const auto any_count = operands.with_any_count();
     using AnyCount = std::decay_t<decltype(any_count)>;
     using AnyLaunch = ProductLaunch<ExecutionSpace, AnyCount>;
@@ -290,13 +312,13 @@ void launch_row_product(const ExecutionSpace& exec, const std::string& name, Mod
         using OneLane = RowProduct<decltype(one_lane), Layout, Operands, c, false>;
         using SeveralLanes = RowProduct<decltype(several_lanes), Layout, AnyCount, c, true>;
         if (layout.lanes() == 1)
-          launch(OneLane{layout, operands, 0}, lanes_per_team);
+          launch(OneLane{layout, operands, 0}, std::min(lanes_per_team, decltype(one_lane)::team_size));
         else
           launch(SeveralLanes{layout, any_count, 0}, lanes_per_team);
       };
       // Large teams need a kernel of their own, because it may use fewer registers.
       if constexpr (LargeTeams)
-        if (lanes_per_team > Launch::team_size) {
+        if (lanes_per_team > AnyLaunch::team_size) {
           using Large = RowLaunch<ExecutionSpace, 1024>;
           launch_teams(Large(), Large());
           return;

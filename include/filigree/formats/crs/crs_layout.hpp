@@ -18,6 +18,7 @@ struct CrsLayout {
   static constexpr bool has_tiles = false;
   static constexpr int rows_per_host_team = host_rows;
   static constexpr bool has_excess = false;
+  static constexpr bool is_sliced = false;
 
   const Scalar* values;
   const Ordinal* entries;
