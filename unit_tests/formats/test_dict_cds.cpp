@@ -75,6 +75,31 @@ TEST(DictCdsLayout, HasIndicesOfTwoBytesForMoreThan256Blocks) {
   }
 }
 
+/// A GPU copies the dictionary to shared memory if several teams per multiprocessor have room for it. Their number
+/// depends on the block size and the room on the GPU, so that one of these dictionaries needs a little too much.
+TEST(DictCds, MultipliesWithSmallAndLargeDictionaries) {
+  for (int distinct = 500; distinct <= 5500; distinct += 250) {
+    const auto host = diagonal_matrix(repeated_numbers(distinct + 10, distinct));
+    const DictCds A = dict_cds(host, 1);
+    EXPECT_EQ(A.numBlocks(), distinct);
+    EXPECT_TRUE((multiplies<Kokkos::LayoutLeft>(A, host, Product<double>{Mode::NoTranspose, 2.5, -0.5, 0})));
+    EXPECT_TRUE((multiplies<Kokkos::LayoutLeft>(A, host, Product<double>{Mode::Transpose, 2.5, -0.5, 0})));
+  }
+  for (const int block_size : {2, 3, 4})
+    for (int bytes = 20000; bytes <= 42000; bytes += 2000) {
+      const int distinct = bytes / (8 * block_size * block_size);
+      HostMatrix<double> host(distinct * block_size, distinct * block_size);
+      for (int row = 0; row < distinct * block_size; ++row)
+        for (int i = 0; i < block_size; ++i)
+          host.rows[static_cast<std::size_t>(row)].push_back(
+              {row / block_size * block_size + i, row / block_size + 0.5});
+      const DictCds A = dict_cds(host, block_size);
+      EXPECT_EQ(A.numBlocks(), distinct);
+      EXPECT_TRUE(
+          (multiplies<Kokkos::LayoutLeft>(A, host, Product<double>{Mode::NoTranspose, 2.5, -0.5, 0})));
+    }
+}
+
 TEST(DictCds, RefusesTooManyBlocks) {
   EXPECT_EQ(dict_cds(diagonal_matrix(repeated_numbers(65536, 65536)), 1).numBlocks(), 65536);
   const auto refusal = [](const HostMatrix<double>& host, int b, int max_blocks) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -46,6 +47,18 @@ std::optional<GpuProperties> gpu_properties([[maybe_unused]] const ExecutionSpac
                            static_cast<double>(properties.l2CacheSize),
                            peak};
   }
+#endif
+  return result;
+}
+
+/// The bytes of shared memory of a multiprocessor, which its teams divide among them. 0 if the device is not a CUDA
+/// device.
+template <class ExecutionSpace>
+std::int64_t shared_bytes_per_multiprocessor([[maybe_unused]] const ExecutionSpace& exec) {
+  std::int64_t result = 0;
+#if defined(KOKKOS_ENABLE_CUDA)
+  if constexpr (std::is_same<ExecutionSpace, Kokkos::Cuda>::value)
+    result = static_cast<std::int64_t>(exec.cuda_device_prop().sharedMemPerMultiprocessor);
 #endif
   return result;
 }

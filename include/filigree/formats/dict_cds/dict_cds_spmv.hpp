@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "filigree/core/block_size.hpp"
+#include "filigree/core/gpu_properties.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/formats/dict_cds/dict_cds_matrix.hpp"
 #include "filigree/product/block_row_product.hpp"
@@ -71,8 +72,11 @@ struct DictCdsBlockRowSpmv : BlockRowProduct<Terms, Operands, BlockSize> {
   /// Positions from a block in shared memory to the next. It is no multiple of the number of banks, so that
   /// lanes with different blocks read from different banks.
   static constexpr int pitch = BlockSize == 1 ? 1 : block_values + (BlockSize % 2 == 0 ? 2 : 1);
-  /// The most bytes of shared memory that a team uses. Kokkos allows 40 KB.
+  /// The most bytes of shared memory that the dictionary may take. Kokkos allows a team 40 KB.
   static constexpr std::int64_t most_shared_bytes = 40 * 1024 - 64;
+  /// Further bytes of shared memory of a team: for the alignment of the dictionary, for Kokkos, which needs a double per
+  /// lane and two per team, and for the GPU, which needs 1 KB per team.
+  static constexpr std::int64_t other_shared_bytes = 16 + 8 * (launch::team_size + 2) + 1024;
   /// Diagonals whose block numbers are loaded together. The code for each of them is compiled separately, so
   /// there is one on a host, which hardly gains by more.
   static constexpr int batch = !runs_on_gpu_v<ExecutionSpace> ? 1 : BlockSize == 1 ? 8 : 4;
@@ -89,6 +93,14 @@ struct DictCdsBlockRowSpmv : BlockRowProduct<Terms, Operands, BlockSize> {
 
   static KOKKOS_INLINE_FUNCTION constexpr std::int64_t shared_bytes(std::int64_t blocks) {
     return blocks * pitch * static_cast<std::int64_t>(sizeof(scalar_type));
+  }
+
+  /// Whether teams_per_sm teams with a dictionary of so many blocks fit into a multiprocessor. Kokkos throws if they do
+  /// not.
+  static bool fits_shared_memory(const ExecutionSpace& exec, std::int64_t blocks) {
+    const std::int64_t bytes = shared_bytes(blocks);
+    return bytes <= most_shared_bytes &&
+           teams_per_sm * (bytes + other_shared_bytes) <= shared_bytes_per_multiprocessor(exec);
   }
 
   void launch_on(const ExecutionSpace& exec, const std::string& name) const {
@@ -200,7 +212,7 @@ void dictionary_spmv(const ExecutionSpace& exec, const std::string& name,
             using Shared =
                 DictCdsBlockRowSpmv<ExecutionSpace, Terms, Operands, size, runs_on_gpu_v<ExecutionSpace>>;
             using Direct = DictCdsBlockRowSpmv<ExecutionSpace, Terms, Operands, size, false>;
-            if (runs_on_gpu_v<ExecutionSpace> && Shared::shared_bytes(blocks) <= Shared::most_shared_bytes)
+            if (runs_on_gpu_v<ExecutionSpace> && Shared::fits_shared_memory(exec, blocks))
               Shared(terms, operands, blocks).launch_on(exec, name);
             else
               Direct(terms, operands, blocks).launch_on(exec, name);
