@@ -54,15 +54,31 @@ struct ColumnLanes : testing::Test {
     return result.with_alternating_halves();
   }
 
-  /// A row of x in the columns of a lane. A lane with halves loads two rows, of which the first does not exist here.
-  Filigree::Impl::Pack<Scalar, 4> load_row(const Alternating<Scalar>& of_lane, int row) const {
+  using Columns = Filigree::Impl::Pack<Scalar, 4>;
+
+  /// The element of x that a lane multiplies for its sum c.
+  Scalar expected(const Alternating<Scalar>& of_lane, int row, int c) const {
+    return row < 0 ? Scalar(0) : x[row].values[of_lane.column_of_sum(c)];
+  }
+
+  /// A row of x in the columns of a lane. A lane with halves loads pairs of rows. The row is the first and the second of
+  /// a pair, and the other row exists or not.
+  Columns load_row(const Alternating<Scalar>& of_lane, int row) const {
     if constexpr (Alternating<Scalar>::alternates_halves) {
-      const int pair[2] = {-1, row};
-      Filigree::Impl::Pack<Scalar, 4> loaded[2];
-      of_lane.load_row_pair_of_lane(loaded, pair, [&](int r) { return pair[r] >= 0; });
+      Columns result[2];
+      for (const int place : {0, 1})
+        for (const int other : {-1, (row + 1) % rows}) {
+          int pair[2] = {other, other};
+          pair[place] = row;
+          Columns loaded[2];
+          of_lane.load_row_pair_of_lane(loaded, pair, [&](int r) { return pair[r] >= 0; });
+          for (int c = 0; c < 4; ++c)
+            EXPECT_EQ(loaded[1 - place].values[c], expected(of_lane, other, c)) << place << ' ' << other;
+          result[place] = loaded[place];
+        }
       for (int c = 0; c < 4; ++c)
-        EXPECT_EQ(loaded[0].values[c], Scalar(0)) << "of a row that does not exist";
-      return loaded[1];
+        EXPECT_EQ(result[0].values[c], result[1].values[c]) << c;
+      return result[1];
     } else {
       return of_lane.load_row_of_lane(row);
     }
@@ -84,7 +100,7 @@ TYPED_TEST(ColumnLanes, LoadTheColumnsOfTheirSums) {
       for (int row = 0; row < this->rows; ++row) {
         const auto loaded = this->load_row(of_lane, row);
         for (int c = 0; c < 4; ++c)
-          EXPECT_EQ(loaded.values[c], this->x[row].values[of_lane.column_of_sum(c)]) << lane << ' ' << c;
+          EXPECT_EQ(loaded.values[c], this->expected(of_lane, row, c)) << lane << ' ' << c;
       }
       of_lane.for_each_column([&](int c, int column) {
         EXPECT_EQ(column, of_lane.column_of_sum(c));
@@ -93,6 +109,26 @@ TYPED_TEST(ColumnLanes, LoadTheColumnsOfTheirSums) {
     }
     EXPECT_EQ(found, std::vector<int>(this->columns, 1));
   }
+}
+
+TYPED_TEST(ColumnLanes, AddBatchesOfEntriesAndPadding) {
+  using Scalar = TypeParam;
+  const auto all = this->operands(Scalar(0));
+  const int columns_of_a[8] = {2, -1, 0, 1, -1, -1, 1, 2};
+  for (const bool begins_with_second_half : {false, true})
+    for (int lane = 0; lane < 4; ++lane) {
+      const auto of_lane = all.of_column_lane(lane, begins_with_second_half);
+      typename Alternating<Scalar>::sums_type sums = {};
+      of_lane.add_batch(
+          sums, columns_of_a, [&](int i) { return columns_of_a[i] >= 0; },
+          [&](Scalar& sum, int i, const Scalar& factor) { sum += this->number(i + 1) * factor; });
+      for (int c = 0; c < 4; ++c) {
+        Scalar sum(0);
+        for (int i = 0; i < 8; ++i)
+          sum += this->number(i + 1) * this->expected(of_lane, columns_of_a[i], c);
+        EXPECT_EQ(sums[c], sum) << lane << ' ' << c;
+      }
+    }
 }
 
 TYPED_TEST(ColumnLanes, StoreSumsInTheirColumns) {

@@ -118,7 +118,7 @@ struct ProductOperands : Scaling {
   /// loads its columns of a row of x in two halves, of 16 bytes each. With 16 columns of 8 bytes, eight neighbouring
   /// lanes have two rows. If all of them load the first half first, they all need the same banks of the first-level
   /// cache, which then delivers one row after the other. If four of the lanes begin with the second half, it delivers
-  /// both rows at once (see docs/performance.md, "Halves of columns in turns"). If a half does not have 16 bytes, the
+  /// both rows at once (see docs/performance.md, "Halves of columns in turns"). With 8 columns the lanes have four rows of half the size. If a half does not have 16 bytes, the
   /// operands stay as they are. Requires packs_are_near<Columns / 2>() of x.
   KOKKOS_FORCEINLINE_FUNCTION auto with_alternating_halves() const {
     if constexpr (Access == ColumnAccess::row_major && Columns * sizeof(X) == 32 && x_is_in_memory &&
@@ -154,9 +154,10 @@ struct ProductOperands : Scaling {
     static_assert(!alternates_halves, "load_row_pair_of_lane() loads halves.");
     return reinterpret_cast<const Pack<x_type, Columns>*>(x.data)[pack_of_lane<Columns>(row)];
   }
-  /// The same of rows[0] and rows[1], if alternates_halves: loaded[r].values[c] is for sums[c]. It does not read rows[r]
-  /// if exists(r) is false, and 0 stands for its elements. A lane loads its first half of both rows. Then it changes
-  /// both addresses to those of the other halves, and loads these. That takes fewer registers than four addresses (see
+  /// The elements of two rows of x, rows[0] and rows[1], in the columns of such a lane, if alternates_halves.
+  /// loaded[r].values[c] is for sums[c]. If exists(r) is false, rows[r] may be any number, and x is not read for it: 0
+  /// stands for its elements. A lane loads its first half of both rows. Then it changes both addresses to those of the
+  /// other halves, and loads these. That takes fewer registers than four addresses (see
   /// docs/performance.md, "Halves of columns in turns").
   template <class Row, class Exists>
   KOKKOS_FORCEINLINE_FUNCTION void load_row_pair_of_lane(Pack<x_type, Columns>* const loaded,
@@ -172,6 +173,7 @@ struct ProductOperands : Scaling {
     for (int h = 0; h < 2; ++h)
       for (int r = 0; r < 2; ++r) {
         half_type half = {};
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): an integer can be changed in place.
         if (exists(r)) half = *reinterpret_cast<const half_type*>(addresses[r]);
         for (int c = 0; c < size; ++c)
           loaded[r].values[h * size + c] = half.values[c];
@@ -515,7 +517,8 @@ constexpr bool has_exact_columns() {
 
 /// The lanes that a multiprocessor of a GPU must be able to run at once in a product. 1280 lanes leave 48
 /// registers per lane: enough for the sums of up to four columns of x and for the loads that keep memory
-/// busy. More sums need more registers (see docs/performance.md, "Lanes per multiprocessor").
+/// busy. More sums need more registers (see docs/performance.md, "Lanes per multiprocessor"). RowProduct has another
+/// limit for 16 columns, see RowProductLaunch.
 template <class Operands>
 constexpr int lanes_per_multiprocessor() {
   if (sizeof(typename Operands::accumulator_type) > 8 || !Operands::is_exact) return 256;

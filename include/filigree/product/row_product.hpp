@@ -262,17 +262,17 @@ struct RowScatter {
   }
 };
 
-/// Whether a lane has 16 columns of x, and the compiler knows that.
+/// Whether a lane has all 16 columns of a launch, the compiler knows that, and the sums have at most 8 bytes each. There
+/// is no limit for the registers of larger sums.
 template <class Operands>
 constexpr bool has_sixteen_columns() {
-  return Operands::is_exact && Operands::most_columns == 16 &&
+  return Operands::is_exact && Operands::most_columns == multi_vector_columns &&
          sizeof(typename Operands::accumulator_type) <= 8;
 }
 
-/// The launch of RowProduct with one lane per row, or with column lanes. A lane with 16 columns of x needs many
-/// registers. Eight teams of 128 lanes leave 64 for float. For double five teams leave 96, enough for SELL, and four
-/// leave 128. With fewer registers other formats are slower, and with larger teams SELL is (see docs/performance.md,
-/// "Registers for 16 columns").
+/// The launch of RowProduct with one lane per row, or with column lanes. A lane that has 16 columns of x and sums of
+/// double needs many registers: four teams of 128 lanes leave 128. SELL is faster with five teams, which leave 96. For
+/// float 64 registers suffice, so that eight teams fit (see docs/performance.md, "Registers for 16 columns").
 template <class ExecutionSpace, class Layout, class Operands>
 using RowProductLaunch =
     std::conditional_t<has_sixteen_columns<Operands>(),
@@ -285,7 +285,8 @@ using RowProductLaunch =
 
 /// Launches the product of a matrix with the given layout. `num_cols` is the number of columns of the matrix,
 /// the rows of y in modes T and H. On a GPU a team has lanes_per_team lanes: a power of two, at least T and
-/// 32, and at most 256, or 1024 if LargeTeams. With 16 columns of x it has at most 128, unless lanes_per_team exceeds 256.
+/// 32, and at most 256, or 1024 if LargeTeams. If one lane has 16 columns of x, see
+/// has_sixteen_columns(), and lanes_per_team is at most 256, a team has at most 128.
 template <bool LargeTeams = false, class ExecutionSpace, class Layout, class Operands>
 void launch_row_product(const ExecutionSpace& exec, const std::string& name, Mode mode, const Layout& layout,
                         const Operands& operands, std::int64_t num_cols, int lanes_per_team = 256) {

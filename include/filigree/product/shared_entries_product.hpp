@@ -73,7 +73,8 @@ struct SharedEntriesProduct {
   KOKKOS_FORCEINLINE_FUNCTION void multiply(const stored_row_type i, const bool is_stored,
                                             const int rank) const {
     const int lane = rank % Lanes;
-    // If the operands alternate halves, four of eight neighbouring lanes begin with the second half.
+    // With halves, four neighbouring lanes have one row of 16 columns or two rows of 8. The next four lanes begin with
+    // the second half, so that the eight lanes need different banks.
     const Operands of_this_lane = operands.of_column_lane(lane, rank / 4 % 2 == 1);
     const std::int64_t row = is_stored ? layout.matrix_row(i) : -1;
     sums_type sums = {};

@@ -17,7 +17,7 @@ struct EllOptions : ConvertOptions {
   /// T, the lanes of a GPU that multiply one row together: 1, 2, 4, 8, 16 or 32. ELLR-T if larger than 1.
   int lanes_per_row = 1;
   /// BS, the lanes per team on a GPU: a power of two from 32 to 1024. It affects the launch and not the
-  /// storage; see EllMatrix::set_lanes_per_team.
+  /// storage; see EllMatrix::set_lanes_per_team. With T = 1, BS = 256 and 16 columns of x a team may have 128.
   int lanes_per_team = 256;
 
   /// The variants: ELLPACK-R, ELLPACK, and ELLR-T for each T above 1.

@@ -12,8 +12,8 @@ template <class ExecutionSpace, class S, class O, class D, class M, class Z, cla
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const SellMatrix<S, O, D, M, Z>& sell, const Operands& operands) {
   with_layout(exec, sell, [&](const auto& layout) {
-    // SELL of double with short columns and 8 columns of x is faster with RowProduct (see docs/performance.md, "Halves of
-    // columns in turns").
+    // SELL of double with short columns and 8 columns of x is not faster with this kernel (see docs/performance.md,
+    // "Halves of columns in turns").
     constexpr bool is_float = std::is_same_v<std::remove_const_t<S>, float>;
     constexpr int fewest_lanes = is_float || !std::decay_t<decltype(layout)>::has_short_columns ? 2 : 4;
     if (!is_transpose(mode) && launch_shared_entries<fewest_lanes>(exec, name, layout, operands)) return;
