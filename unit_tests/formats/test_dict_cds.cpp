@@ -89,10 +89,11 @@ TEST(DictCds, MultipliesWithSmallAndLargeDictionaries) {
     for (int bytes = 20000; bytes <= 42000; bytes += 2000) {
       const int distinct = bytes / (8 * block_size * block_size);
       HostMatrix<double> host(distinct * block_size, distinct * block_size);
-      for (int row = 0; row < distinct * block_size; ++row)
+      for (int row = 0; row < distinct * block_size; ++row) {
+        const int block = row / block_size;
         for (int i = 0; i < block_size; ++i)
-          host.rows[static_cast<std::size_t>(row)].push_back(
-              {row / block_size * block_size + i, row / block_size + 0.5});
+          host.rows[static_cast<std::size_t>(row)].push_back({block * block_size + i, block + 0.5});
+      }
       const DictCds A = dict_cds(host, block_size);
       EXPECT_EQ(A.numBlocks(), distinct);
       EXPECT_TRUE(
