@@ -262,12 +262,12 @@ struct RowScatter {
   }
 };
 
-/// Whether a lane has all 16 columns of a launch, the compiler knows that, and the sums have at most 8 bytes each. There
-/// is no limit for the registers of larger sums.
+/// Whether a lane has all 16 columns of a launch, the compiler knows that, and the sums are of float or double. Complex
+/// sums were not measured.
 template <class Operands>
 constexpr bool has_sixteen_columns() {
   return Operands::is_exact && Operands::most_columns == multi_vector_columns &&
-         sizeof(typename Operands::accumulator_type) <= 8;
+         std::is_floating_point_v<typename Operands::accumulator_type>;
 }
 
 /// The launch of RowProduct with one lane per row, or with column lanes. A lane that has 16 columns of x and sums of
