@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include <filigree/product/add_batch.hpp>
 #include <filigree/product/operands.hpp>
 
 namespace {
@@ -119,8 +120,8 @@ TYPED_TEST(ColumnLanes, AddBatchesOfEntriesAndPadding) {
     for (int lane = 0; lane < 4; ++lane) {
       const auto of_lane = all.of_column_lane(lane, begins_with_second_half);
       typename Alternating<Scalar>::sums_type sums = {};
-      of_lane.add_batch(
-          sums, columns_of_a, [&](int i) { return columns_of_a[i] >= 0; },
+      Filigree::Impl::add_batch(
+          of_lane, sums, columns_of_a, [&](int i) { return columns_of_a[i] >= 0; },
           [&](Scalar& sum, int i, const Scalar& factor) { sum += this->number(i + 1) * factor; });
       for (int c = 0; c < 4; ++c) {
         Scalar sum(0);

@@ -168,7 +168,7 @@ struct BlockColumnsProduct {
     for (const sums_type& sums_of_row : sums)
       has_nan = has_nan || LaneOperands::has_nan(sums_of_row);
     if (has_nan) return multiply_without_padding(row, operands);
-    operands.store_rows(sums, row);
+    store_rows(operands, sums, row);
   }
 
   template <class LaneOperands>

@@ -77,7 +77,7 @@ struct BlockRowProduct {
       for (int r = 0; r < pack; ++r)
         packed[r][0] = sums[i + r];
       if (i + pack <= count)
-        operands.store_rows(packed, first + i);
+        store_rows(operands, packed, first + i);
       else if (i < count)
         operands.store(packed[0], first + i);
     }

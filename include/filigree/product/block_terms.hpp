@@ -22,6 +22,7 @@
 #pragma once
 
 #include "filigree/core/integer.hpp"
+#include "filigree/product/add_batch.hpp"
 #include "filigree/product/launch_product.hpp"
 #include "filigree/product/operands.hpp"
 
@@ -236,7 +237,7 @@ struct BlockTermsRowSpmv {
                      : scalar_type(0);
           columns[u] = exists ? column : terms.x_rows - 1;
         }
-        of_lane.add_batch_unless_zero(sums, values, columns);
+        add_batch_unless_zero(of_lane, sums, values, columns);
       }
     }
     of_lane.store(sums, block_row * b + i);

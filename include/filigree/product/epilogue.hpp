@@ -14,7 +14,7 @@ class Reduction;
 
 /// Stands for y in a product whose row sums go to a function. Sums have at least the precision of Scalar. If
 /// Partial is void, the product calls function(row, column, sum), else function(row, column, sum, partial), where
-/// `partial` collects what the rows of this lane add to a reduction (see launch_product.hpp).
+/// `partial` collects what the rows of this lane add to a reduction (see reduce_product.hpp).
 template <class Function, class Scalar, class Partial = void>
 struct Epilogue {
   using value_type = Scalar;

@@ -1,158 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The launch of the kernels of a product. If its Epilogue reduces, the kernel is wrapped: each lane collects what
-// its rows add, a group of lanes adds up what its lanes have, and a second kernel adds up the groups. The orders are
-// fixed, so every run gives the same bits.
+// The launch of the kernels of a product: the size of teams, the rows of a lane, and the launch itself.
 #pragma once
 
 #include <string>
 
-#include "filigree/core/kokkos_versions.hpp"
-#include "filigree/core/lane_group.hpp"
-#include "filigree/core/sums.hpp"
-#include "filigree/core/workspace.hpp"
-#include "filigree/product/epilogue.hpp"
+#include "filigree/core/launch.hpp"
+#include "filigree/product/reduce_product.hpp"
 
 namespace Filigree::Impl {
 
-/// The member y of the operands of a kernel.
-template <class Kernel>
-KOKKOS_FORCEINLINE_FUNCTION auto target_of(Kernel& kernel, int) -> decltype((kernel.operands.y)) {
-  return kernel.operands.y;
-}
-template <class Kernel>
-KOKKOS_FORCEINLINE_FUNCTION auto target_of(Kernel& kernel, long) -> decltype((kernel.product.operands.y)) {
-  return kernel.product.operands.y;
-}
-
-/// The groups of lanes of a team that each store a sum, see store_sums_of_groups().
-template <class ExecutionSpace>
-constexpr int groups_of_team(int lanes_per_team) {
-  return lanes_per_group<ExecutionSpace> > 0 ? lanes_per_team / lanes_per_group<ExecutionSpace> : 1;
+/// The lanes that a multiprocessor of a GPU must be able to run at once in a product. 1280 lanes leave 48
+/// registers per lane: enough for the sums of up to four columns of x and for the loads that keep memory
+/// busy. More sums need more registers (see docs/performance.md, "Lanes per multiprocessor"). RowProduct has another
+/// limit for 16 columns, see RowProductLaunch.
+template <class Operands>
+constexpr int lanes_per_multiprocessor() {
+  if (sizeof(typename Operands::accumulator_type) > 8 || !Operands::is_exact) return 256;
+  if (Operands::most_columns > 8) return 768;
+  return Operands::has_column_lanes || Operands::most_columns > 4 ? 1024 : 1280;
 }
 
-/// Adds up `mine` over the lanes of each group of the team, and stores the sum of group g of the league in
-/// partials[g * stride]. All lanes of the team call it. Without groups the team is one. With groups no lane waits for
-/// the whole team (see docs/performance.md, "Reductions in a product").
-template <class ExecutionSpace, class Member, class Partial>
-KOKKOS_FORCEINLINE_FUNCTION void store_sums_of_groups(const Member& team, int lanes_per_team, Partial& mine,
-                                                      Partial* partials, int stride) {
-  constexpr int group = lanes_per_group<ExecutionSpace>;
-  const auto rank = static_cast<std::int64_t>(team.league_rank());
-  if constexpr (group > 0) {
-    add_lanes_of_group(mine);
-    const std::int64_t lane = rank * lanes_per_team + lane_in_team();
-    if (lane % group == 0) partials[lane / group * stride] = mine;
+/// The launch of a product with teams of `Lanes` lanes on a GPU and of at most HostRows rows on a host.
+template <class ExecutionSpace, class Operands, int Lanes = 256, int HostRows = host_rows>
+using ProductLaunch =
+    RowLaunch<ExecutionSpace, Lanes, lanes_per_multiprocessor<Operands>() / Lanes, HostRows>;
+
+/// Calls body(row, operands) on a GPU with the row and the operands of the lane, if the lane has a row and columns of
+/// x. The policy is that of row_count * 2^operands.log2_column_lanes() rows with one lane each.
+template <class Launch, class Operands, class Body>
+KOKKOS_FORCEINLINE_FUNCTION void for_each_row_of_columns(const typename Launch::member_type& team,
+                                                         std::int64_t row_count, const Operands& operands,
+                                                         const Body& body) {
+  if constexpr (Operands::has_column_lanes) {
+    // Kokkos' loops over the threads and vector lanes of a team would make these kernels slower (see
+    // docs/performance.md, "Several columns of x without loops over lanes").
+    const int log2_lanes = operands.log2_column_lanes();
+    const std::int64_t index =
+        static_cast<std::int64_t>(team.league_rank()) * team.team_size() + team.team_rank();
+    const std::int64_t row = index >> log2_lanes;
+    const int lane = static_cast<int>(index) & ((1 << log2_lanes) - 1);
+    if (row < row_count && lane * Operands::most_columns < operands.columns)
+      body(row, operands.of_column_lane(lane));
   } else {
-    Partial all;
-    // Each lane has one index.
-    Kokkos::parallel_reduce(
-        Kokkos::TeamVectorRange(team, lanes_per_team), [&](const int, Partial& sum) { sum += mine; }, all);
-    Kokkos::single(Kokkos::PerTeam(team), [&]() { partials[rank * stride] = all; });
+    Launch::for_each_row(team, row_count, [&](const std::int64_t row) { body(row, operands); });
   }
 }
-
-/// The number of partial results that a kernel has per lane: its constant partials_per_lane, or 1.
-template <class Kernel, class = void>
-constexpr int partials_per_lane = 1;
-template <class Kernel>
-constexpr int partials_per_lane<Kernel, std::void_t<decltype(Kernel::partials_per_lane)>> =
-    Kernel::partials_per_lane;
-
-/// A kernel of a product that reduces. In the copy of the kernel that a lane runs, the Epilogue has partial results
-/// of its own.
-template <class ExecutionSpace, class Kernel, class Partial>
-struct ReducingKernel {
-  static constexpr int count = partials_per_lane<Kernel>;
-
-  Kernel kernel;
-  Partial* partials;   ///< `count` elements per group of lanes
-  int lanes_per_team;  ///< threads of a team times vector lanes; a multiple of the group
-
-  template <class Member>
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
-    // On a GPU each lane has these variables, on a host each team, which is one thread.
-    Partial mine[count];
-    Kernel own = kernel;
-    target_of(own, 0).partial = mine;
-    own(team);
-    for (int i = 0; i < count; ++i)
-      store_sums_of_groups<ExecutionSpace>(team, lanes_per_team, mine[i], partials + i, count);
-  }
-};
-
-/// Adds up the partial results of all groups: those with index 0 of each group, those with index 1, and so on.
-template <class Partial, int Count>
-struct AddPartials {
-  using value_type = Sums<typename Partial::value_type, Partial::count * Count>;
-  const Partial* partials;
-
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const std::int64_t group, value_type& sum) const {
-    for (int i = 0; i < Count; ++i)
-      for (int k = 0; k < Partial::count; ++k)
-        sum[i * Partial::count + k] += partials[group * Count + i][k];
-  }
-};
-
-/// Writes or adds the sums of AddPartials to the result of a product.
-template <class Partial, int Count>
-struct FinishReduction {
-  Partial* result;
-  const Sums<typename Partial::value_type, Partial::count * Count>* sums;
-  bool adds;
-
-  KOKKOS_FORCEINLINE_FUNCTION void operator()(const std::int64_t) const {
-    Partial total;
-    if (adds) total = *result;
-    for (int i = 0; i < Count; ++i)
-      for (int k = 0; k < Partial::count; ++k)
-        total[k] += (*sums)[i * Partial::count + k];
-    *result = total;
-  }
-};
-
-/// The result of a reduction over the rows of a product. The first kernel of the product overwrites it, others add
-/// to it.
-template <class Partial>
-class Reduction {
- public:
-  /// `result` is in memory that the kernels can access.
-  explicit Reduction(Partial* result) : m_result(result) {}
-
-  /// Calls launch(partials), which must queue a kernel that stores Count partial results per group of lanes, and queues
-  /// what adds them up.
-  template <int Count, class ExecutionSpace, class Launch>
-  void run(const ExecutionSpace& exec, std::int64_t groups, const Launch& launch) {
-    // After the partial results there is room for Count sums.
-    const std::size_t bytes = sizeof(Partial) * Count * static_cast<std::size_t>(groups + 1);
-    auto& pool = WorkspacePool<ExecutionSpace>::get();
-    auto& workspace = pool.borrow(exec, 0, (bytes + 7) / 8);
-    auto* const partials = reinterpret_cast<Partial*>(workspace.sums.data());
-    launch(partials);
-    add<Count>(exec, partials, groups);
-    pool.give_back(workspace);
-  }
-
- private:
-  template <int Count, class ExecutionSpace>
-  void add(const ExecutionSpace& exec, Partial* partials, std::int64_t groups) {
-    static const std::string name = "Filigree::add_partial_results[vector]";
-    using value_type = typename AddPartials<Partial, Count>::value_type;
-    using View = Kokkos::View<value_type, typename ExecutionSpace::memory_space,
-                              Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-    const bool direct = Count == 1 && !m_has_begun;
-    auto* const sums = reinterpret_cast<value_type*>(direct ? m_result : partials + groups * Count);
-    Kokkos::parallel_reduce(name, row_range<void>(exec, groups), AddPartials<Partial, Count>{partials},
-                            View(sums));
-    if (!direct)
-      Kokkos::parallel_for(name, row_range<void>(exec, 1),
-                           FinishReduction<Partial, Count>{m_result, sums, m_has_begun});
-    m_has_begun = true;
-  }
-
-  Partial* m_result;
-  bool m_has_begun = false;
-};
 
 /// Launches a kernel of a product with a TeamPolicy.
 template <class ExecutionSpace, class Policy, class Kernel>

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include <algorithm>
-
 #include "filigree/core/load_once.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/product/epilogue.hpp"
 #include "filigree/product/scale.hpp"
 #include "filigree/product/scaling.hpp"
+#include "filigree/product/store_sums.hpp"
 
 namespace Filigree::Impl {
 
@@ -49,6 +48,8 @@ struct ProductOperands : Scaling {
   static constexpr bool has_column_lanes = Access == ColumnAccess::row_major || alternates_halves;
   /// Whether the kernel, or one lane if has_column_lanes, has exactly Columns columns.
   static constexpr bool is_exact = Access != ColumnAccess::any || Columns == 1;
+  /// Whether rows_are_near() holds for x, and an element is found by the offset of its row and its column.
+  static constexpr bool has_exact_offsets = Access == ColumnAccess::exact && x_is_in_memory;
   /// The sums of one row, one per column of x.
   using sums_type = accumulator_type[Columns];
 
@@ -264,84 +265,6 @@ struct ProductOperands : Scaling {
     return result;
   }
 
-  /// Calls add(sums[c], i, x(columns_of_a[i], c)) for all columns c of x and all i in order. If exists(i) is
-  /// false, x is not read, and 0 stands for its element. Elements of x are loaded in groups, before the
-  /// additions of the group. A group has ColumnsTogether columns of x, if they are exact and x is in memory;
-  /// otherwise the parameter has no effect.
-  template <int ColumnsTogether = 1, int Size, class Ordinal, class Exists, class Add>
-  KOKKOS_FORCEINLINE_FUNCTION void add_batch(sums_type& sums, const Ordinal (&columns_of_a)[Size],
-                                             const Exists& exists, const Add& add) const {
-    if constexpr (has_column_lanes) {
-      // Four elements of each column need 32 registers in double.
-      constexpr int group = 4;
-      FILIGREE_UNROLL(4)
-      for (int first = 0; first < Size; first += group) {
-        Pack<x_type, Columns> factors[group];
-        if constexpr (alternates_halves) {
-          static_assert(Size % group == 0, "A pair of rows must not reach beyond the last one.");
-          FILIGREE_UNROLL(2)
-          for (int i = 0; i < group; i += 2)
-            load_row_pair_of_lane(&factors[i], &columns_of_a[first + i],
-                                  [&](int r) { return exists(first + i + r); });
-        } else {
-          FILIGREE_UNROLL(4)
-          for (int i = 0; i < group; ++i)
-            if (first + i < Size && exists(first + i))
-              factors[i] = load_row_of_lane(columns_of_a[first + i]);
-            else
-              factors[i] = {};
-        }
-        FILIGREE_UNROLL(4)
-        for (int i = 0; i < group; ++i)
-          FILIGREE_UNROLL(4)
-        for (int c = 0; c < Columns; ++c)
-          if (first + i < Size) add(sums[c], first + i, factors[i].values[c]);
-      }
-    } else if constexpr (Access == ColumnAccess::exact && x_is_in_memory) {
-      std::uint32_t offsets[Size];
-      FILIGREE_UNROLL(8)
-      for (int i = 0; i < Size; ++i)
-        offsets[i] = x.near_offset(columns_of_a[i]);
-      static_assert(Columns % ColumnsTogether == 0, "A group must not reach beyond the last column.");
-      FILIGREE_UNROLL(16)
-      for (int first = 0; first < Columns; first += ColumnsTogether) {
-        x_type factors[ColumnsTogether][Size];
-        FILIGREE_UNROLL(4)
-        for (int c = 0; c < ColumnsTogether; ++c) {
-          FILIGREE_UNROLL(8)
-          for (int i = 0; i < Size; ++i)
-            factors[c][i] = exists(i) ? x.at_near_offset(offsets[i], first + c) : x_type(0);
-        }
-        FILIGREE_UNROLL(4)
-        for (int c = 0; c < ColumnsTogether; ++c) {
-          FILIGREE_UNROLL(8)
-          for (int i = 0; i < Size; ++i)
-            add(sums[first + c], i, factors[c][i]);
-        }
-      }
-    } else {
-      for_each_column([&](int c, int column) {
-        x_type factors[Size];
-        FILIGREE_UNROLL(8)
-        for (int i = 0; i < Size; ++i)
-          factors[i] = exists(i) ? x(columns_of_a[i], column) : x_type(0);
-        FILIGREE_UNROLL(8)
-        for (int i = 0; i < Size; ++i)
-          add(sums[c], i, factors[i]);
-      });
-    }
-  }
-
-  /// sums += values[i] * x(columns_of_a[i], :) for all i in order, unless values[i] is 0. Elements of x are
-  /// loaded before the additions.
-  template <int ColumnsTogether = 1, int Size, class Ordinal>
-  KOKKOS_FORCEINLINE_FUNCTION void add_batch_unless_zero(sums_type& sums, const Scalar (&values)[Size],
-                                                         const Ordinal (&columns_of_a)[Size]) const {
-    add_batch<ColumnsTogether>(
-        sums, columns_of_a, [](int) { return true; },
-        [&](accumulator_type& sum, int i, const x_type& factor) { add_unless_zero(sum, values[i], factor); });
-  }
-
   /// a * x(row, column)
   template <class Row>
   KOKKOS_FORCEINLINE_FUNCTION accumulator_type product(const Scalar& a, Row row, int column) const {
@@ -378,69 +301,7 @@ struct ProductOperands : Scaling {
   /// y(row, :) = beta * y(row, :) + alpha * sums
   template <class Row>
   KOKKOS_FORCEINLINE_FUNCTION void store(const sums_type& sums, Row row) const {
-    if constexpr (has_column_lanes && y_is_in_memory) {
-      using pack_type = Pack<Y, Columns>;
-      pack_type* const stored = reinterpret_cast<pack_type*>(&y(row, 0));
-      pack_type pack = {};
-      if (beta != accumulator_type(0)) pack = *stored;
-      for (int c = 0; c < Columns; ++c)
-        update(pack.values[c], beta, times(alpha, this->scaled_sum(sum_of_lane_column(sums, c), row)));
-      *stored = pack;
-    } else if (!y_is_in_memory || Columns == 1 || beta == accumulator_type(0)) {
-      for (int c = 0; c < Columns; ++c)
-        if (has(c)) store(sums[c], row, c);
-    } else if constexpr (y_is_in_memory) {
-      store_packs<SingleElement, false, 1>(&sums, row);
-    }
-  }
-
-  /// Stores the sums of Rows neighbouring rows, from `row` on, but not those of rows from y_rows on. If the elements
-  /// of y are neighbours in memory, and all columns are aligned, a store writes up to 16 bytes, because several narrow
-  /// stores per lane make the cache of a GPU handle twice as many writes (see docs/performance.md, "CDS: rows per lane").
-  /// If beta is 0 and all rows exist, no test stands between two stores, so that they follow each other directly (see
-  /// docs/performance.md, "Runs of diagonals" and "Pairs of rows").
-  template <int Rows, class Row>
-  KOKKOS_FORCEINLINE_FUNCTION void store_rows(const sums_type (&sums)[Rows], Row row,
-                                              std::int64_t y_rows = INT64_MAX) const {
-    const auto is_row = [&](int r) { return static_cast<std::int64_t>(row) < y_rows - r; };
-    if constexpr (Rows == 1) {
-      store(sums[0], row);
-    } else if constexpr (!y_is_in_memory) {
-      for (int r = 0; r < Rows; ++r)
-        if (is_row(r)) store(sums[r], row + r);
-    } else if constexpr (has_column_lanes) {
-      static_assert(!alternates_halves, "The sums of several rows are in the order of the columns.");
-      if (beta != accumulator_type(0)) {
-        for (int r = 0; r < Rows; ++r)
-          if (is_row(r)) store(sums[r], row + r);
-        return;
-      }
-      static_assert(x_is_in_memory, "A scaling would be asked for rows that do not exist.");
-      using pack_type = Pack<Y, Columns>;
-      pack_type packs[Rows];
-      for (int r = 0; r < Rows; ++r)
-        for (int c = 0; c < Columns; ++c)
-          packs[r].values[c] = convert_scalar<Y>(times(alpha, this->scaled_sum(sums[r][c], row + r)));
-      for (int r = 0; r < Rows; ++r)
-        if (is_row(r)) *reinterpret_cast<pack_type*>(&y(row + r, 0)) = packs[r];
-    } else {
-      // A power of 2 that divides the number of rows.
-      constexpr int size = std::min<int>(Rows & -Rows, std::max<int>(1, 16 / sizeof(Y)));
-      using pack_type = Pack<Y, size>;
-      const bool are_packs = y.has_unit_stride() && (Columns == 1 || y.column_stride % size == 0) &&
-                             reinterpret_cast<std::uintptr_t>(&y(row, 0)) % sizeof(pack_type) == 0;
-      if (!is_row(Rows - 1)) {
-        FILIGREE_UNROLL(8)
-        for (int r = 0; r < Rows; ++r)
-          if (is_row(r)) store(sums[r], row + r);
-      } else if (beta == accumulator_type(0)) {
-        are_packs ? store_packs<pack_type, true, Rows>(sums, row)
-                  : store_packs<SingleElement, true, Rows>(sums, row);
-      } else {
-        are_packs ? store_packs<pack_type, false, Rows>(sums, row)
-                  : store_packs<SingleElement, false, Rows>(sums, row);
-      }
-    }
+    store_row(*this, sums, row);
   }
 
  private:
@@ -453,49 +314,6 @@ struct ProductOperands : Scaling {
         static_cast<std::uint32_t>(x.row_bytes) / std::uint32_t(sizeof(Pack<x_type, Count>));
     return static_cast<std::uint32_t>(row) * packs_per_row +
            static_cast<std::uint32_t>(first_column_of_lane) / Count;
-  }
-
-  /// One element as a pack. Pack<Y, 1> of a complex number could need more alignment than the number.
-  struct SingleElement {
-    Y values[1];
-  };
-
-  /// Stores the sums of Rows rows, all of which exist, with loads and stores of type Packs. BetaIs0 tells whether beta
-  /// is 0. In a group of columns, all loads of y come before the first store. A compiler would not move them there,
-  /// because it does not know that they do not read what is stored. With 16 columns the sums leave registers for two
-  /// columns of y (see docs/performance.md, "Loads of y before stores").
-  template <class Packs, bool BetaIs0, int Rows, class Row>
-  KOKKOS_FORCEINLINE_FUNCTION void store_packs(const sums_type* const sums, Row row) const {
-    constexpr int size = static_cast<int>(sizeof(Packs) / sizeof(Y));
-    constexpr int most_loaded = is_exact && Columns > 8 ? 2 : column_group;
-    constexpr int group = BetaIs0 ? 1 : std::min(Columns, most_loaded);
-    static_assert(Columns % group == 0, "A group must not reach beyond the last column.");
-    FILIGREE_UNROLL(16)
-    for (int first = 0; first < Columns; first += group) {
-      Packs packs[group][Rows / size] = {};
-      const auto for_each_pack = [&](const auto& visit) {
-        FILIGREE_UNROLL(4)
-        for (int c = 0; c < group; ++c)
-          if (has(first + c)) {
-            FILIGREE_UNROLL(8)
-            for (int p = 0; p < Rows / size; ++p)
-              visit(c, p, *reinterpret_cast<Packs*>(&y(row + p * size, first + c)));
-          }
-      };
-      if constexpr (!BetaIs0) for_each_pack([&](int c, int p, const Packs& stored) { packs[c][p] = stored; });
-      for_each_pack([&](int c, int p, Packs& stored) {
-        FILIGREE_UNROLL(8)
-        for (int i = 0; i < size; ++i) {
-          const int r = p * size + i;
-          const accumulator_type sum = times(alpha, this->scaled_sum(sums[r][first + c], row + r));
-          if constexpr (BetaIs0)
-            packs[c][p].values[i] = convert_scalar<Y>(sum);
-          else
-            update(packs[c][p].values[i], beta, sum);
-        }
-        stored = packs[c][p];
-      });
-    }
   }
 };
 
@@ -513,43 +331,6 @@ constexpr bool has_exact_columns() {
          std::is_same_v<typename Operands::y_type, Scalar> && Operands::most_columns > 1 &&
          Operands::is_exact && !Operands::has_column_lanes && Operands::x_is_in_memory &&
          Operands::y_is_in_memory;
-}
-
-/// The lanes that a multiprocessor of a GPU must be able to run at once in a product. 1280 lanes leave 48
-/// registers per lane: enough for the sums of up to four columns of x and for the loads that keep memory
-/// busy. More sums need more registers (see docs/performance.md, "Lanes per multiprocessor"). RowProduct has another
-/// limit for 16 columns, see RowProductLaunch.
-template <class Operands>
-constexpr int lanes_per_multiprocessor() {
-  if (sizeof(typename Operands::accumulator_type) > 8 || !Operands::is_exact) return 256;
-  if (Operands::most_columns > 8) return 768;
-  return Operands::has_column_lanes || Operands::most_columns > 4 ? 1024 : 1280;
-}
-
-/// The launch of a product with teams of `Lanes` lanes on a GPU and of at most HostRows rows on a host.
-template <class ExecutionSpace, class Operands, int Lanes = 256, int HostRows = host_rows>
-using ProductLaunch =
-    RowLaunch<ExecutionSpace, Lanes, lanes_per_multiprocessor<Operands>() / Lanes, HostRows>;
-
-/// Calls body(row, operands) on a GPU with the row and the operands of the lane, if the lane has a row and columns of
-/// x. The policy is that of row_count * 2^operands.log2_column_lanes() rows with one lane each.
-template <class Launch, class Operands, class Body>
-KOKKOS_FORCEINLINE_FUNCTION void for_each_row_of_columns(const typename Launch::member_type& team,
-                                                         std::int64_t row_count, const Operands& operands,
-                                                         const Body& body) {
-  if constexpr (Operands::has_column_lanes) {
-    // Kokkos' loops over the threads and vector lanes of a team would make these kernels slower (see
-    // docs/performance.md, "Several columns of x without loops over lanes").
-    const int log2_lanes = operands.log2_column_lanes();
-    const std::int64_t index =
-        static_cast<std::int64_t>(team.league_rank()) * team.team_size() + team.team_rank();
-    const std::int64_t row = index >> log2_lanes;
-    const int lane = static_cast<int>(index) & ((1 << log2_lanes) - 1);
-    if (row < row_count && lane * Operands::most_columns < operands.columns)
-      body(row, operands.of_column_lane(lane));
-  } else {
-    Launch::for_each_row(team, row_count, [&](const std::int64_t row) { body(row, operands); });
-  }
 }
 
 }  // namespace Filigree::Impl

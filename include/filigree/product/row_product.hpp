@@ -12,6 +12,7 @@
 #include <string>
 
 #include "filigree/core/mode.hpp"
+#include "filigree/product/add_batch.hpp"
 #include "filigree/product/launch_product.hpp"
 #include "filigree/product/operands.hpp"
 #include "filigree/product/row_layout.hpp"
@@ -56,7 +57,7 @@ struct AddOnDevice {
     using accumulator_type = typename Operands::accumulator_type;
     constexpr int batch = entries_in_flight<value_type, Operands::most_columns>;
 
-    const auto add_batch = [&](const length_type first, auto is_whole) {
+    const auto add_entries = [&](const length_type first, auto is_whole) {
       constexpr bool whole = decltype(is_whole)::value;
       value_type values[batch];
       column_type columns[batch];
@@ -69,8 +70,8 @@ struct AddOnDevice {
         all_exist = all_exist && columns[u] >= 0;
       }
       const auto multiply = [&](auto unchecked) {
-        operands.add_batch(
-            sums, columns, [&](int u) { return decltype(unchecked)::value || columns[u] >= 0; },
+        add_batch(
+            operands, sums, columns, [&](int u) { return decltype(unchecked)::value || columns[u] >= 0; },
             [&](accumulator_type& sum, int u, const x_type& factor) {
               sum += widen<accumulator_type>(values[u]) * widen<accumulator_type>(factor);
             });
@@ -87,8 +88,8 @@ struct AddOnDevice {
     length_type j = 0;
     FILIGREE_UNROLL(1)
     for (; j + batch <= entries.count; j += batch)
-      add_batch(j, std::true_type());
-    if (j < entries.count) add_batch(j, std::false_type());
+      add_entries(j, std::true_type());
+    if (j < entries.count) add_entries(j, std::false_type());
   }
 };
 

@@ -7,13 +7,20 @@
 
 namespace Filigree::Impl {
 
+/// beta*y + sum
+template <class Accumulator, class Scalar>
+KOKKOS_FORCEINLINE_FUNCTION Accumulator updated(const Scalar& y, const Accumulator& beta,
+                                                const Accumulator& sum) {
+  return times(beta, Accumulator(widen<Accumulator>(y))) + sum;
+}
+
 /// y = beta*y + sum. If beta is 0, y is not read.
 template <class Accumulator, class Scalar>
 KOKKOS_FORCEINLINE_FUNCTION void update(Scalar& y, const Accumulator& beta, const Accumulator& sum) {
   if (beta == Accumulator(0))
     y = convert_scalar<Scalar>(sum);
   else
-    y = convert_scalar<Scalar>(Accumulator(times(beta, Accumulator(widen<Accumulator>(y))) + sum));
+    y = convert_scalar<Scalar>(updated(y, beta, sum));
 }
 
 /// y = beta*y for one row. If beta is 0, y is not read.

@@ -5,6 +5,7 @@
 
 #include "filigree/core/lane_group.hpp"
 #include "filigree/core/launch.hpp"
+#include "filigree/product/add_batch.hpp"
 #include "filigree/product/launch_product.hpp"
 #include "filigree/product/operands.hpp"
 
@@ -111,8 +112,8 @@ struct SharedEntriesProduct {
       columns[u] = of_lane<Lanes>(own_columns[(begin + u) / Lanes], (begin + u) % Lanes);
       values[u] = of_lane<Lanes>(own_values[(begin + u) / Lanes], (begin + u) % Lanes);
     }
-    of_this_lane.add_batch(
-        sums, columns, [&](int u) { return columns[u] >= 0; },
+    add_batch(
+        of_this_lane, sums, columns, [&](int u) { return columns[u] >= 0; },
         [&](accumulator_type& sum, int u, const scalar_type& factor) { sum += values[u] * factor; });
   }
 };

@@ -4,6 +4,7 @@
 // "Values loaded ahead"): CdsAheadSpmv and EllAheadProduct.
 #pragma once
 
+#include "filigree/core/launch.hpp"
 #include "filigree/product/operands.hpp"
 
 namespace Filigree::Impl {

@@ -4,6 +4,7 @@
 #include "filigree/core/block_size.hpp"
 #include "filigree/core/mode.hpp"
 #include "filigree/formats/bell/bell_matrix.hpp"
+#include "filigree/product/add_batch.hpp"
 #include "filigree/product/block_columns_product.hpp"
 #include "filigree/product/launch_product.hpp"
 #include "filigree/product/operands.hpp"
@@ -70,7 +71,7 @@ struct BellSpmv {
         block_values[c] = conjugate_if<Conjugate>(value[c * rows]);
         block_columns[c] = column + (c < last ? c : last);
       }
-      of_lane.add_batch_unless_zero(sums, block_values, block_columns);
+      add_batch_unless_zero(of_lane, sums, block_values, block_columns);
     }
     of_lane.store(sums, row);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "filigree/formats/cds/cds_spmv_common.hpp"
+#include "filigree/product/add_batch.hpp"
 #include "filigree/product/multiply_block_elements.hpp"
 #include "filigree/product/values_ahead.hpp"
 
@@ -62,8 +63,8 @@ struct CdsAheadSpmv : CdsProduct<ExecutionSpace, Cds, Operands, 1> {
         const ordinal_type* const offset = this->offsets + (first + i < count ? first + i : count - 1);
         columns[i] = this->clipped_column(static_cast<ordinal_type>(row), load_constant(offset));
       }
-      this->operands.template add_batch<Operands::column_group>(
-          sums, columns, [](int) { return true; },
+      add_batch<Operands::column_group>(
+          this->operands, sums, columns, [](int) { return true; },
           [&](scalar_type& sum, int i, const scalar_type& factor) {
             Operands::template add_product<true>(sum, values[i], factor);
           });

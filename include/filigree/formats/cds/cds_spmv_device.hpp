@@ -4,6 +4,7 @@
 #include "filigree/core/block_size.hpp"
 #include "filigree/core/integer.hpp"
 #include "filigree/formats/cds/cds_spmv_common.hpp"
+#include "filigree/product/add_batch.hpp"
 
 namespace Filigree::Impl {
 
@@ -98,7 +99,7 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
           batch_columns[i * BlockSize + c] = clipped_to_matrix(column, c);
         }
       }
-      this->operands.add_batch_unless_zero(sums[0], batch, batch_columns);
+      add_batch_unless_zero(this->operands, sums[0], batch, batch_columns);
     } else {
       add_packs<Count>(sums, row, block_row, first_diagonal);
     }
@@ -186,7 +187,7 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
         value += this->stride;
         batch_columns[u] = column(u, block.own, next_block.own);
       }
-      this->operands.add_batch_unless_zero(sums[0], batch, batch_columns);
+      add_batch_unless_zero(this->operands, sums[0], batch, batch_columns);
     } else {
       pack_type packs[Batch];
       FILIGREE_UNROLL(8)
@@ -272,7 +273,7 @@ struct CdsDeviceSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
         add_diagonals<batch>(sums, row, block_row, d);
       add_last_diagonals<batch - 1>(sums, row, block_row, d);
     }
-    this->operands.store_rows(sums, row, this->rows);
+    store_rows(this->operands, sums, row, this->rows);
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {

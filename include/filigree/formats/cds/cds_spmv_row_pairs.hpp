@@ -96,7 +96,7 @@ struct CdsRowPairsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, 1> {
     for (int r = 0; r < rows_per_lane; ++r)
       if (Operands::has_nan(sums[r]) && row + r < this->rows)
         multiply_block_elements<1>(sums[r], *this, row + r, this->operands);
-    this->operands.store_rows(sums, row, this->rows);
+    store_rows(this->operands, sums, row, this->rows);
   }
 
  private:

@@ -76,7 +76,7 @@ struct CdsRunsSpmv : CdsProduct<ExecutionSpace, Cds, Operands, 1> {
     for (int r = 0; r < rows_per_lane; ++r)
       if (adds_padding && r < count && lane_operands::has_nan(sums[r]))
         multiply_block_elements<1>(sums[r], *this, row + r, of_this_lane);
-    of_this_lane.store_rows(sums, row, this->rows);
+    store_rows(of_this_lane, sums, row, this->rows);
   }
 
  private:

@@ -3,6 +3,7 @@
 
 #include "filigree/core/launch.hpp"
 #include "filigree/formats/ell/ell_layout.hpp"
+#include "filigree/product/add_batch.hpp"
 #include "filigree/product/launch_product.hpp"
 #include "filigree/product/values_ahead.hpp"
 
@@ -94,8 +95,8 @@ struct EllAheadProduct {
         columns[u] = next_columns[u];
       const unsigned exist = next_exist;
       next_exist = load_columns(next_columns, row, first + Batch, row.count);
-      operands.template add_batch<Operands::column_group>(
-          sums, columns, [](int) { return true; },
+      add_batch<Operands::column_group>(
+          operands, sums, columns, [](int) { return true; },
           [&](accumulator_type& sum, int u, const scalar_type& factor) {
             const auto with_product = sum + batch[u] * factor;
             sum = (adds_padding || (exist & (1u << u)) != 0) ? with_product : sum;

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How a product stores the sums of a row, or of several neighbouring rows. If beta is not 0, it loads all elements of y
+// that the lane needs before it stores one. A compiler would not move a load before a store, because it does not know
+// that they are different memory, and the lane would wait for each load (see docs/performance.md, "Loads of y before
+// stores").
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "filigree/core/launch.hpp"
+#include "filigree/core/load_once.hpp"
+#include "filigree/product/scale.hpp"
+
+namespace Filigree::Impl {
+
+/// One element as a pack. Pack<T, 1> of a complex number could need more alignment than the number.
+template <class T>
+struct SingleElement {
+  T values[1];
+};
+
+/// alpha times a sum of the product, that of row + r and column c.
+template <class Operands, class Row>
+KOKKOS_FORCEINLINE_FUNCTION auto term_of(const Operands& operands,
+                                         const typename Operands::sums_type* const sums, Row row, int r,
+                                         int c) {
+  return times(operands.alpha, operands.scaled_sum(sums[r][c], row + r));
+}
+
+/// Stores the sums of Rows rows, all of which exist. A load or store is a PackType of neighbouring rows of a column. The
+/// compiler must know the number of columns: is_exact. Whether beta is 0 is tested once.
+template <class PackType, int Rows, class Operands, class Row>
+KOKKOS_FORCEINLINE_FUNCTION void store_exact_columns(const Operands& operands,
+                                                     const typename Operands::sums_type* const sums,
+                                                     Row row) {
+  using element_type = typename Operands::y_type;
+  using accumulator_type = typename Operands::accumulator_type;
+  constexpr int columns = Operands::most_columns;
+  constexpr int size = static_cast<int>(sizeof(PackType) / sizeof(element_type));
+  const auto for_each_pack = [&](const auto& visit) {
+    FILIGREE_UNROLL(16)
+    for (int c = 0; c < columns; ++c) {
+      FILIGREE_UNROLL(8)
+      for (int r = 0; r < Rows; r += size)
+        visit(c, r, *reinterpret_cast<PackType*>(&operands.y(row + r, c)));
+    }
+  };
+  // A result can take the registers of its sum, which is not needed any more.
+  accumulator_type results[Rows][columns];
+  if (operands.beta == accumulator_type(0)) {
+    FILIGREE_UNROLL(8)
+    for (int r = 0; r < Rows; ++r) {
+      FILIGREE_UNROLL(16)
+      for (int c = 0; c < columns; ++c)
+        results[r][c] = term_of(operands, sums, row, r, c);
+    }
+  } else {
+    for_each_pack([&](int c, int r, const PackType& loaded) {
+      FILIGREE_UNROLL(8)
+      for (int i = 0; i < size; ++i)
+        results[r + i][c] = updated(loaded.values[i], operands.beta, term_of(operands, sums, row, r + i, c));
+    });
+  }
+  for_each_pack([&](int c, int r, PackType& stored) {
+    PackType pack;
+    FILIGREE_UNROLL(8)
+    for (int i = 0; i < size; ++i)
+      pack.values[i] = convert_scalar<element_type>(results[r + i][c]);
+    stored = pack;
+  });
+}
+
+/// The same if the compiler does not know the number of columns. BetaIs0 tells whether beta is 0. Elements of y are
+/// loaded for four columns together, because each column needs a test.
+template <class PackType, bool BetaIs0, int Rows, class Operands, class Row>
+KOKKOS_FORCEINLINE_FUNCTION void store_counted_columns(const Operands& operands,
+                                                       const typename Operands::sums_type* const sums,
+                                                       Row row) {
+  using element_type = typename Operands::y_type;
+  constexpr int columns = Operands::most_columns;
+  constexpr int size = static_cast<int>(sizeof(PackType) / sizeof(element_type));
+  constexpr int group = BetaIs0 ? 1 : std::min<int>(columns, Operands::column_group);
+  static_assert(columns % group == 0, "A group must not reach beyond the last column.");
+  FILIGREE_UNROLL(16)
+  for (int first = 0; first < columns; first += group) {
+    PackType packs[group][Rows / size] = {};
+    const auto for_each_pack = [&](const auto& visit) {
+      FILIGREE_UNROLL(4)
+      for (int c = 0; c < group; ++c)
+        if (operands.has(first + c)) {
+          FILIGREE_UNROLL(8)
+          for (int p = 0; p < Rows / size; ++p)
+            visit(c, p, *reinterpret_cast<PackType*>(&operands.y(row + p * size, first + c)));
+        }
+    };
+    if constexpr (!BetaIs0)
+      for_each_pack([&](int c, int p, const PackType& loaded) { packs[c][p] = loaded; });
+    for_each_pack([&](int c, int p, PackType& stored) {
+      FILIGREE_UNROLL(8)
+      for (int i = 0; i < size; ++i) {
+        const auto term = term_of(operands, sums, row, p * size + i, first + c);
+        element_type& result = packs[c][p].values[i];
+        if constexpr (BetaIs0)
+          result = convert_scalar<element_type>(term);
+        else
+          result = convert_scalar<element_type>(updated(result, operands.beta, term));
+      }
+      stored = packs[c][p];
+    });
+  }
+}
+
+/// Stores the sums of Rows rows, all of which exist, in a lane that is no column lane.
+template <class PackType, int Rows, class Operands, class Row>
+KOKKOS_FORCEINLINE_FUNCTION void store_packs(const Operands& operands,
+                                             const typename Operands::sums_type* const sums, Row row) {
+  if constexpr (Operands::is_exact)
+    store_exact_columns<PackType, Rows>(operands, sums, row);
+  else if (operands.beta == typename Operands::accumulator_type(0))
+    store_counted_columns<PackType, true, Rows>(operands, sums, row);
+  else
+    store_counted_columns<PackType, false, Rows>(operands, sums, row);
+}
+
+/// Stores the sums of Rows rows from `row` on in a column lane, but not those of rows from y_rows on. A load or store is
+/// the part of a row that the lane has.
+template <int Rows, class Operands, class Row>
+KOKKOS_FORCEINLINE_FUNCTION void store_rows_of_lane(const Operands& operands,
+                                                    const typename Operands::sums_type* const sums, Row row,
+                                                    std::int64_t y_rows) {
+  static_assert(Rows == 1 || Operands::x_is_in_memory,
+                "A scaling would be asked for rows that do not exist.");
+  using element_type = typename Operands::y_type;
+  using accumulator_type = typename Operands::accumulator_type;
+  constexpr int columns = Operands::most_columns;
+  using pack_type = Pack<element_type, columns>;
+  pack_type packs[Rows] = {};
+  const auto for_each_row = [&](const auto& visit) {
+    FILIGREE_UNROLL(8)
+    for (int r = 0; r < Rows; ++r)
+      if (Rows == 1 || static_cast<std::int64_t>(row) < y_rows - r)
+        visit(packs[r], *reinterpret_cast<pack_type*>(&operands.y(row + r, 0)));
+  };
+  const auto term = [&](int r, int c) {
+    return times(operands.alpha, operands.scaled_sum(operands.sum_of_lane_column(sums[r], c), row + r));
+  };
+  if (operands.beta == accumulator_type(0)) {
+    for (int r = 0; r < Rows; ++r)
+      for (int c = 0; c < columns; ++c)
+        packs[r].values[c] = convert_scalar<element_type>(term(r, c));
+  } else {
+    for_each_row([](pack_type& pack, const pack_type& old) { pack = old; });
+    for (int r = 0; r < Rows; ++r)
+      for (int c = 0; c < columns; ++c)
+        packs[r].values[c] =
+            convert_scalar<element_type>(updated(packs[r].values[c], operands.beta, term(r, c)));
+  }
+  for_each_row([](const pack_type& pack, pack_type& stored) { stored = pack; });
+}
+
+/// y(row, :) = beta * y(row, :) + alpha * sums
+template <class Operands, class Row>
+KOKKOS_FORCEINLINE_FUNCTION void store_row(const Operands& operands, const typename Operands::sums_type& sums,
+                                           Row row) {
+  constexpr int columns = Operands::most_columns;
+  if constexpr (!Operands::y_is_in_memory || columns == 1) {
+    for (int c = 0; c < columns; ++c)
+      if (operands.has(c)) operands.store(sums[c], row, c);
+  } else if constexpr (Operands::has_column_lanes) {
+    store_rows_of_lane<1>(operands, &sums, row, INT64_MAX);
+  } else {
+    store_packs<SingleElement<typename Operands::y_type>, 1>(operands, &sums, row);
+  }
+}
+
+/// Stores the sums of Rows neighbouring rows, from `row` on, but not those of rows from y_rows on. If the elements
+/// of y are neighbours in memory, and all columns are aligned, a store writes up to 16 bytes, because several narrow
+/// stores per lane make the cache of a GPU handle twice as many writes (see docs/performance.md, "CDS: rows per lane").
+/// If all rows exist, no test stands between two stores, so that they follow each other directly (see
+/// docs/performance.md, "Runs of diagonals" and "Pairs of rows").
+template <int Rows, class Operands, class Row>
+KOKKOS_FORCEINLINE_FUNCTION void store_rows(const Operands& operands,
+                                            const typename Operands::sums_type (&sums)[Rows], Row row,
+                                            std::int64_t y_rows = INT64_MAX) {
+  if constexpr (Rows == 1) {
+    operands.store(sums[0], row);
+  } else if constexpr (Operands::has_column_lanes && Operands::y_is_in_memory) {
+    store_rows_of_lane<Rows>(operands, sums, row, y_rows);
+  } else {
+    const bool all_exist = static_cast<std::int64_t>(row) < y_rows - (Rows - 1);
+    if constexpr (Operands::y_is_in_memory) {
+      using element_type = typename Operands::y_type;
+      // A power of 2 that divides the number of rows.
+      constexpr int size = std::min<int>(Rows & -Rows, std::max<int>(1, 16 / sizeof(element_type)));
+      using pack_type = Pack<element_type, size>;
+      const bool are_packs = operands.y.has_unit_stride() &&
+                             (Operands::most_columns == 1 || operands.y.column_stride % size == 0) &&
+                             reinterpret_cast<std::uintptr_t>(&operands.y(row, 0)) % sizeof(pack_type) == 0;
+      if (all_exist) {
+        are_packs ? store_packs<pack_type, Rows>(operands, sums, row)
+                  : store_packs<SingleElement<element_type>, Rows>(operands, sums, row);
+        return;
+      }
+    }
+    FILIGREE_UNROLL(8)
+    for (int r = 0; r < Rows; ++r)
+      if (all_exist || static_cast<std::int64_t>(row) < y_rows - r) operands.store(sums[r], row + r);
+  }
+}
+
+}  // namespace Filigree::Impl
