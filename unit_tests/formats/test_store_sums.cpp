@@ -1,105 +1,104 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tests of the functions that store the sums of rows. Some of them are used in kernels for GPUs only, but they run on a
-// host, too.
+// host, too. A host does not notice loads and stores that are not aligned, unless -fsanitize=undefined checks them.
 #include <gtest/gtest.h>
 
 #include <limits>
 #include <vector>
 
 #include <filigree/product/operands.hpp>
+#include <filigree/product/store_sums.hpp>
 
 namespace {
 
 using Filigree::Impl::ColumnAccess;
 
-/// The elements of y in memory. Element (r, c) is at offset + r * row_stride + c * column_stride. A part of the memory
-/// is not in y.
+/// Where y lies in memory: element (r, c) is element offset + r * row_stride + c * column_stride of the memory.
 struct Layout {
   const char* name;
   int offset, row_stride, column_stride;
 };
-// The memory has 16 rows of at most 16 columns. All strides of y are in one of them.
 constexpr Layout by_rows = {"rows of 20 elements", 0, 20, 1};
 constexpr Layout aligned_columns = {"columns of 32 elements", 0, 1, 32};
-constexpr Layout shifted_columns = {"columns of 32 elements that begin with an odd one", 1, 1, 32};
+constexpr Layout shifted_columns = {"columns of 32 elements from element 1 on", 1, 1, 32};
 constexpr Layout odd_columns = {"columns of 33 elements", 0, 1, 33};
 constexpr Layout scattered = {"every second element", 0, 2, 40};
 
+/// Integers, and complex numbers of integers. All sums and products of the tests are exact.
+template <class T>
+T number(int value) {
+  if constexpr (Filigree::Impl::is_complex_v<T>)
+    return T(static_cast<float>(value), static_cast<float>(5 - value));
+  else
+    return static_cast<T>(value);
+}
+
+/// Memory for a y of 16 rows and 16 columns.
 template <class Y>
 class Memory {
  public:
-  explicit Memory(const Layout& layout) : m_layout(layout), m_packs(320) {}
-  Y* data() { return m_packs.data()->values; }
-  Filigree::Impl::MultiVector<Y> y() {
-    return {data() + m_layout.offset, m_layout.row_stride * static_cast<int>(sizeof(Y)),
-            m_layout.column_stride};
+  Memory() : m_packs(320) {
+    for (int i = 0; i < size(); ++i)
+      (*this)[i] = number<Y>(i + 1);
   }
-  std::size_t position(int row, int column) const {
-    return static_cast<std::size_t>(m_layout.offset + row * m_layout.row_stride +
-                                    column * m_layout.column_stride);
+  int size() const { return 4 * static_cast<int>(m_packs.size()); }
+  Y& operator[](int i) { return m_packs[static_cast<std::size_t>(i / 4)].values[i % 4]; }
+  Filigree::Impl::MultiVector<Y> y(const Layout& layout) {
+    return {&(*this)[layout.offset], layout.row_stride * static_cast<int>(sizeof(Y)), layout.column_stride};
   }
-  std::size_t size() const { return 4 * m_packs.size(); }
 
  private:
-  Layout m_layout;
   std::vector<Filigree::Impl::Pack<Y, 4>> m_packs;
 };
 
-/// Numbers that float has exactly, and sums of them.
-template <class Y>
-Y number(int value) {
-  if constexpr (Filigree::Impl::is_complex_v<Y>)
-    return Y(static_cast<float>(value), static_cast<float>(5 - value));
-  else
-    return static_cast<Y>(value);
-}
+/// The columns of a column lane. Other operands have no lanes.
+struct Lane {
+  int index = 0;
+  bool begins_with_second_half = false;
+};
 
 /// Stores Rows rows from row 4 on. Rows from `end` on do not exist.
 template <class Scalar, class Y, int Columns, ColumnAccess Access, int Rows>
-void expect_rows_stored(const Layout& layout, int columns, int end, bool beta_is_0) {
+void expect_rows_stored(const Layout& layout, int columns, int end, bool beta_is_0, Lane lane) {
   using Operands =
       Filigree::Impl::ProductOperands<Scalar, Scalar, Y, Columns, Filigree::Impl::NoScaling, Access>;
   using Sum = typename Operands::accumulator_type;
-  const Sum alpha(2), beta(beta_is_0 ? 0 : 3);
+  const Sum alpha = number<Sum>(2), beta = beta_is_0 ? Sum(0) : number<Sum>(3);
   constexpr int first = 4;
 
-  Memory<Y> memory(layout);
-  std::vector<Y> expected(memory.size());
-  for (std::size_t i = 0; i < memory.size(); ++i)
-    memory.data()[i] = expected[i] = number<Y>(static_cast<int>(i) + 1);
+  Memory<Y> memory;
+  Operands operands = {{}, {nullptr, 0, 0}, memory.y(layout), columns, alpha, beta};
+  if constexpr (Operands::has_column_lanes)
+    operands = operands.of_column_lane(lane.index, lane.begins_with_second_half);
+
+  Memory<Y> expected;
   typename Operands::sums_type sums[Rows];
   for (int r = 0; r < Rows; ++r)
     for (int c = 0; c < Columns; ++c) {
       sums[r][c] = number<Sum>(100 * r + c);
       if (first + r >= end || c >= columns) continue;
-      Y& before = memory.data()[memory.position(first + r, c)];
+      const int position =
+          layout.offset + (first + r) * layout.row_stride + operands.column_of_sum(c) * layout.column_stride;
+      expected[position] =
+          static_cast<Y>(beta_is_0 ? alpha * sums[r][c] : alpha * sums[r][c] + beta * Sum(memory[position]));
       // If beta is 0, y is not read.
-      if (beta_is_0) before = Y(std::numeric_limits<float>::quiet_NaN());
-      Y& after = expected[memory.position(first + r, c)];
-      after = static_cast<Y>(beta_is_0 ? alpha * sums[r][c] : alpha * sums[r][c] + beta * Sum(after));
+      if (beta_is_0) memory[position] = Y(std::numeric_limits<float>::quiet_NaN());
     }
 
-  Operands operands = {{}, {nullptr, 0, 0}, memory.y(), columns, alpha, beta};
-  if constexpr (Operands::has_column_lanes) operands = operands.of_column_lane(0);
   Filigree::Impl::store_rows(operands, sums, first, end);
-  for (std::size_t i = 0; i < memory.size(); ++i)
-    EXPECT_EQ(memory.data()[i], expected[i])
-        << "element " << i << " with " << Rows << " rows up to row " << end << ", " << columns << " columns, "
-        << layout.name << (beta_is_0 ? ", beta = 0" : "");
+  for (int i = 0; i < memory.size(); ++i)
+    EXPECT_EQ(memory[i], expected[i])
+        << "element " << i << " with " << Rows << " rows up to row " << end << ", " << columns
+        << " columns, lane " << lane.index << ", " << layout.name << (beta_is_0 ? ", beta = 0" : "");
 }
 
-template <class Scalar, class Y, int Columns, ColumnAccess Access>
-void expect_stored(const Layout& layout, int columns) {
-  for (const bool beta_is_0 : {false, true}) {
-    expect_rows_stored<Scalar, Y, Columns, Access, 1>(layout, columns, 5, beta_is_0);
-    for (int end = 4; end <= 6; ++end)
-      expect_rows_stored<Scalar, Y, Columns, Access, 2>(layout, columns, end, beta_is_0);
-    for (int end = 4; end <= 7; ++end)
-      expect_rows_stored<Scalar, Y, Columns, Access, 3>(layout, columns, end, beta_is_0);
-    for (int end = 4; end <= 8; ++end)
-      expect_rows_stored<Scalar, Y, Columns, Access, 4>(layout, columns, end, beta_is_0);
-  }
+template <class Scalar, class Y, int Columns, ColumnAccess Access, int Rows = 8>
+void expect_stored(const Layout& layout, int columns, Lane lane = {}) {
+  for (const bool beta_is_0 : {false, true})
+    for (int end = 5; end <= 4 + Rows; ++end)
+      expect_rows_stored<Scalar, Y, Columns, Access, Rows>(layout, columns, end, beta_is_0, lane);
+  if constexpr (Rows > 1) expect_stored<Scalar, Y, Columns, Access, Rows - 1>(layout, columns, lane);
 }
 
 /// The types of A and x, and of y. Sums of the last have more precision than y.
@@ -142,7 +141,45 @@ TYPED_TEST(StoreSums, OfCountedColumns) {
 TYPED_TEST(StoreSums, OfColumnLanes) {
   using A = typename TypeParam::scalar_type;
   using Y = typename TypeParam::y_type;
-  expect_stored<A, Y, 4, ColumnAccess::row_major>(by_rows, 4);
+  for (const int lane : {0, 1, 3})
+    expect_stored<A, Y, 4, ColumnAccess::row_major>(by_rows, 4, {lane, false});
+  for (const int lane : {0, 1, 3})
+    for (const bool begins_with_second_half : {false, true})
+      expect_stored<A, Y, 4, ColumnAccess::row_major_alternating>(by_rows, 4,
+                                                                  {lane, begins_with_second_half});
+}
+
+/// If all columns of y are the same memory, what is stored shows whether all loads came before the first store.
+TYPED_TEST(StoreSums, LoadBeforeTheyStore) {
+  using A = typename TypeParam::scalar_type;
+  using Y = typename TypeParam::y_type;
+  using Operands =
+      Filigree::Impl::ProductOperands<A, A, Y, 16, Filigree::Impl::NoScaling, ColumnAccess::exact>;
+  using Sum = typename Operands::accumulator_type;
+  Memory<Y> memory;
+  const Y before = memory[4];
+  const Operands operands = {{}, {nullptr, 0, 0}, memory.y({"", 0, 1, 0}), 16, Sum(2), Sum(3)};
+  typename Operands::sums_type sums;
+  for (int c = 0; c < 16; ++c)
+    sums[c] = number<Sum>(c);
+  operands.store(sums, 4);
+  EXPECT_EQ(memory[4], static_cast<Y>(Sum(2) * sums[15] + Sum(3) * Sum(before)));
+}
+
+/// The same for the rows of a column lane.
+TYPED_TEST(StoreSums, LoadRowsBeforeTheyStore) {
+  using A = typename TypeParam::scalar_type;
+  using Y = typename TypeParam::y_type;
+  using Operands =
+      Filigree::Impl::ProductOperands<A, A, Y, 4, Filigree::Impl::NoScaling, ColumnAccess::row_major>;
+  using Sum = typename Operands::accumulator_type;
+  Memory<Y> memory;
+  const Y before = memory[1];
+  const Operands operands = {{}, {nullptr, 0, 0}, memory.y({"", 0, 0, 1}), 4, Sum(2), Sum(3)};
+  typename Operands::sums_type sums[2] = {};
+  sums[1][1] = number<Sum>(7);
+  Filigree::Impl::store_rows(operands.of_column_lane(0), sums, 4);
+  EXPECT_EQ(memory[1], static_cast<Y>(Sum(2) * sums[1][1] + Sum(3) * Sum(before)));
 }
 
 }  // namespace

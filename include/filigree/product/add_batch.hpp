@@ -88,7 +88,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_batch_unless_zero(const Operands& operands,
                                                        const Ordinal (&columns_of_a)[Size]) {
   add_batch(
       operands, sums, columns_of_a, [](int) { return true; },
-      [&](auto& sum, int i, const auto& factor) { operands.add_unless_zero(sum, values[i], factor); });
+      [&](auto& sum, int i, const auto& factor) { Operands::add_unless_zero(sum, values[i], factor); });
 }
 
 }  // namespace Filigree::Impl

@@ -7,6 +7,7 @@
 #include "filigree/product/launch_product.hpp"
 #include "filigree/product/multiply_block_elements.hpp"
 #include "filigree/product/operands.hpp"
+#include "filigree/product/store_sums.hpp"
 
 namespace Filigree::Impl {
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "filigree/product/block_terms.hpp"
+#include "filigree/product/store_sums.hpp"
 
 namespace Filigree::Impl {
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// x, y, alpha and beta of a product, as its kernels see them, and which columns of x and y a lane has.
 #pragma once
 
 #include "filigree/core/load_once.hpp"
@@ -48,7 +50,7 @@ struct ProductOperands : Scaling {
   static constexpr bool has_column_lanes = Access == ColumnAccess::row_major || alternates_halves;
   /// Whether the kernel, or one lane if has_column_lanes, has exactly Columns columns.
   static constexpr bool is_exact = Access != ColumnAccess::any || Columns == 1;
-  /// Whether rows_are_near() holds for x, and an element is found by the offset of its row and its column.
+  /// Whether kernels find elements of x by near_offset(). Then rows_are_near() holds for x.
   static constexpr bool has_exact_offsets = Access == ColumnAccess::exact && x_is_in_memory;
   /// The sums of one row, one per column of x.
   using sums_type = accumulator_type[Columns];

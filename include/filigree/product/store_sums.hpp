@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How a product stores the sums of a row, or of several neighbouring rows. If beta is not 0, it loads all elements of y
-// that the lane needs before it stores one. A compiler would not move a load before a store, because it does not know
+// How a product stores the sums of a row, or of several neighbouring rows. If beta is not 0, several elements of y are
+// loaded before the first one is stored: all of the lane if the compiler knows the number of columns and all rows
+// exist, otherwise four columns, or a row. A compiler would not move a load before a store, because it does not know
 // that they are different memory, and the lane would wait for each load (see docs/performance.md, "Loads of y before
 // stores").
 #pragma once
@@ -21,16 +22,16 @@ struct SingleElement {
   T values[1];
 };
 
-/// alpha times a sum of the product, that of row + r and column c.
+/// alpha times the sum of row + r and column c. In a column lane c counts from the first column of the lane.
 template <class Operands, class Row>
-KOKKOS_FORCEINLINE_FUNCTION auto term_of(const Operands& operands,
-                                         const typename Operands::sums_type* const sums, Row row, int r,
-                                         int c) {
-  return times(operands.alpha, operands.scaled_sum(sums[r][c], row + r));
+KOKKOS_FORCEINLINE_FUNCTION auto alpha_times_sum(const Operands& operands,
+                                                 const typename Operands::sums_type* const sums, Row row,
+                                                 int r, int c) {
+  return times(operands.alpha, operands.scaled_sum(operands.sum_of_lane_column(sums[r], c), row + r));
 }
 
-/// Stores the sums of Rows rows, all of which exist. A load or store is a PackType of neighbouring rows of a column. The
-/// compiler must know the number of columns: is_exact. Whether beta is 0 is tested once.
+/// Stores the sums of Rows rows, all of which exist. A load or store is a PackType of neighbouring rows of a column.
+/// The compiler must know the number of columns: is_exact. Whether beta is 0 is tested once.
 template <class PackType, int Rows, class Operands, class Row>
 KOKKOS_FORCEINLINE_FUNCTION void store_exact_columns(const Operands& operands,
                                                      const typename Operands::sums_type* const sums,
@@ -54,13 +55,14 @@ KOKKOS_FORCEINLINE_FUNCTION void store_exact_columns(const Operands& operands,
     for (int r = 0; r < Rows; ++r) {
       FILIGREE_UNROLL(16)
       for (int c = 0; c < columns; ++c)
-        results[r][c] = term_of(operands, sums, row, r, c);
+        results[r][c] = alpha_times_sum(operands, sums, row, r, c);
     }
   } else {
     for_each_pack([&](int c, int r, const PackType& loaded) {
       FILIGREE_UNROLL(8)
       for (int i = 0; i < size; ++i)
-        results[r + i][c] = updated(loaded.values[i], operands.beta, term_of(operands, sums, row, r + i, c));
+        results[r + i][c] =
+            updated(loaded.values[i], operands.beta, alpha_times_sum(operands, sums, row, r + i, c));
     });
   }
   for_each_pack([&](int c, int r, PackType& stored) {
@@ -72,8 +74,9 @@ KOKKOS_FORCEINLINE_FUNCTION void store_exact_columns(const Operands& operands,
   });
 }
 
-/// The same if the compiler does not know the number of columns. BetaIs0 tells whether beta is 0. Elements of y are
-/// loaded for four columns together, because each column needs a test.
+/// The same if the compiler does not know the number of columns. BetaIs0 tells whether beta is 0. Each column needs a
+/// test, and elements of y are loaded for four columns at a time. With all 16 at once the products took up to twice as
+/// long (see docs/performance.md, "Loads of y before stores").
 template <class PackType, bool BetaIs0, int Rows, class Operands, class Row>
 KOKKOS_FORCEINLINE_FUNCTION void store_counted_columns(const Operands& operands,
                                                        const typename Operands::sums_type* const sums,
@@ -100,19 +103,19 @@ KOKKOS_FORCEINLINE_FUNCTION void store_counted_columns(const Operands& operands,
     for_each_pack([&](int c, int p, PackType& stored) {
       FILIGREE_UNROLL(8)
       for (int i = 0; i < size; ++i) {
-        const auto term = term_of(operands, sums, row, p * size + i, first + c);
+        const auto sum = alpha_times_sum(operands, sums, row, p * size + i, first + c);
         element_type& result = packs[c][p].values[i];
         if constexpr (BetaIs0)
-          result = convert_scalar<element_type>(term);
+          result = convert_scalar<element_type>(sum);
         else
-          result = convert_scalar<element_type>(updated(result, operands.beta, term));
+          result = convert_scalar<element_type>(updated(result, operands.beta, sum));
       }
       stored = packs[c][p];
     });
   }
 }
 
-/// Stores the sums of Rows rows, all of which exist, in a lane that is no column lane.
+/// Stores the sums of Rows rows, all of which exist, for operands without column lanes.
 template <class PackType, int Rows, class Operands, class Row>
 KOKKOS_FORCEINLINE_FUNCTION void store_packs(const Operands& operands,
                                              const typename Operands::sums_type* const sums, Row row) {
@@ -124,8 +127,8 @@ KOKKOS_FORCEINLINE_FUNCTION void store_packs(const Operands& operands,
     store_counted_columns<PackType, false, Rows>(operands, sums, row);
 }
 
-/// Stores the sums of Rows rows from `row` on in a column lane, but not those of rows from y_rows on. A load or store is
-/// the part of a row that the lane has.
+/// Stores the sums of Rows rows from `row` on in a column lane, but not those of rows from y_rows on. A load or store
+/// is the part of a row that the lane has.
 template <int Rows, class Operands, class Row>
 KOKKOS_FORCEINLINE_FUNCTION void store_rows_of_lane(const Operands& operands,
                                                     const typename Operands::sums_type* const sums, Row row,
@@ -143,19 +146,16 @@ KOKKOS_FORCEINLINE_FUNCTION void store_rows_of_lane(const Operands& operands,
       if (Rows == 1 || static_cast<std::int64_t>(row) < y_rows - r)
         visit(packs[r], *reinterpret_cast<pack_type*>(&operands.y(row + r, 0)));
   };
-  const auto term = [&](int r, int c) {
-    return times(operands.alpha, operands.scaled_sum(operands.sum_of_lane_column(sums[r], c), row + r));
-  };
   if (operands.beta == accumulator_type(0)) {
     for (int r = 0; r < Rows; ++r)
       for (int c = 0; c < columns; ++c)
-        packs[r].values[c] = convert_scalar<element_type>(term(r, c));
+        packs[r].values[c] = convert_scalar<element_type>(alpha_times_sum(operands, sums, row, r, c));
   } else {
     for_each_row([](pack_type& pack, const pack_type& old) { pack = old; });
     for (int r = 0; r < Rows; ++r)
       for (int c = 0; c < columns; ++c)
-        packs[r].values[c] =
-            convert_scalar<element_type>(updated(packs[r].values[c], operands.beta, term(r, c)));
+        packs[r].values[c] = convert_scalar<element_type>(
+            updated(packs[r].values[c], operands.beta, alpha_times_sum(operands, sums, row, r, c)));
   }
   for_each_row([](const pack_type& pack, pack_type& stored) { stored = pack; });
 }
@@ -175,17 +175,17 @@ KOKKOS_FORCEINLINE_FUNCTION void store_row(const Operands& operands, const typen
   }
 }
 
-/// Stores the sums of Rows neighbouring rows, from `row` on, but not those of rows from y_rows on. If the elements
-/// of y are neighbours in memory, and all columns are aligned, a store writes up to 16 bytes, because several narrow
-/// stores per lane make the cache of a GPU handle twice as many writes (see docs/performance.md, "CDS: rows per lane").
-/// If all rows exist, no test stands between two stores, so that they follow each other directly (see
-/// docs/performance.md, "Runs of diagonals" and "Pairs of rows").
+/// Stores the sums of Rows neighbouring rows, from `row` on, but not those of rows from y_rows on. Row `row` exists. If
+/// the elements of y are neighbours in memory, and all columns are aligned, a store writes up to 16 bytes, because
+/// several narrow stores per lane make the cache of a GPU handle twice as many writes (see docs/performance.md, "CDS:
+/// rows per lane"). If all rows exist and the compiler knows the number of columns, no test stands between two stores,
+/// so that they follow each other directly (see docs/performance.md, "Pairs of rows").
 template <int Rows, class Operands, class Row>
 KOKKOS_FORCEINLINE_FUNCTION void store_rows(const Operands& operands,
                                             const typename Operands::sums_type (&sums)[Rows], Row row,
                                             std::int64_t y_rows = INT64_MAX) {
   if constexpr (Rows == 1) {
-    operands.store(sums[0], row);
+    store_row(operands, sums[0], row);
   } else if constexpr (Operands::has_column_lanes && Operands::y_is_in_memory) {
     store_rows_of_lane<Rows>(operands, sums, row, y_rows);
   } else {
@@ -206,7 +206,7 @@ KOKKOS_FORCEINLINE_FUNCTION void store_rows(const Operands& operands,
     }
     FILIGREE_UNROLL(8)
     for (int r = 0; r < Rows; ++r)
-      if (all_exist || static_cast<std::int64_t>(row) < y_rows - r) operands.store(sums[r], row + r);
+      if (all_exist || static_cast<std::int64_t>(row) < y_rows - r) store_row(operands, sums[r], row + r);
   }
 }
 

@@ -5,6 +5,7 @@
 #include "filigree/core/integer.hpp"
 #include "filigree/formats/cds/cds_spmv_common.hpp"
 #include "filigree/product/add_batch.hpp"
+#include "filigree/product/store_sums.hpp"
 
 namespace Filigree::Impl {
 

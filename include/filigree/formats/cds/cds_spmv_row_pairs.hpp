@@ -6,6 +6,7 @@
 #include "filigree/formats/cds/cds_diagonal_runs.hpp"
 #include "filigree/formats/cds/cds_spmv_common.hpp"
 #include "filigree/product/multiply_block_elements.hpp"
+#include "filigree/product/store_sums.hpp"
 
 namespace Filigree::Impl {
 
