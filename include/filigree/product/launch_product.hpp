@@ -12,8 +12,8 @@ namespace Filigree::Impl {
 
 /// The lanes that a multiprocessor of a GPU must be able to run at once in a product. 1280 lanes leave 48
 /// registers per lane: enough for the sums of up to four columns of x and for the loads that keep memory
-/// busy. More sums need more registers (see docs/performance.md, "Lanes per multiprocessor"). RowProduct has another
-/// limit for 16 columns, see RowProductLaunch.
+/// busy. More sums need more registers (see docs/performance.md, "Lanes per multiprocessor"). 256 lanes leave all
+/// registers that a lane can have. Some kernels have limits of their own, for instance RowProductLaunch.
 template <class Operands>
 constexpr int lanes_per_multiprocessor() {
   if (sizeof(typename Operands::accumulator_type) > 8 || !Operands::is_exact) return 256;

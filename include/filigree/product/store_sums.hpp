@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How a product stores the sums of a row, or of several neighbouring rows. If beta is not 0, several elements of y are
-// loaded before the first one is stored: all of the lane if the compiler knows the number of columns and all rows
-// exist, otherwise four columns, or a row. A compiler would not move a load before a store, because it does not know
-// that they are different memory, and the lane would wait for each load (see docs/performance.md, "Loads of y before
-// stores").
+// How a product stores the sums of a row, or of several neighbouring rows. If beta is not 0, a lane loads several
+// elements of y before it stores the first one. If the compiler knows the number of columns, these are all columns of
+// all its rows, otherwise four columns. If one of the rows does not exist, the others are stored one by one, except in
+// column lanes. A compiler would not move a load before a store, because it does not know that they are different
+// memory, and the lane would wait for each load (see docs/performance.md, "Loads of y before stores").
 #pragma once
 
 #include <algorithm>
