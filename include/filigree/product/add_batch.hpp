@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How a lane of a GPU multiplies several elements of a row at once: it loads elements of x for all of them, or for four if
-// it is a column lane, before it adds their products. So the loads are in flight together.
+// How a lane of a GPU multiplies several elements of a row at once: it loads elements of x for all of them, or for
+// four if it is a column lane, before it adds their products. So the loads are in flight together.
 #pragma once
 
 #include "filigree/product/operands.hpp"
 
 namespace Filigree::Impl {
 
-/// Calls add(sums[c], i, x(columns_of_a[i], c)) for all columns c of x that the lane has, and all i in order. If exists(i)
-/// is false, x is not read, and 0 stands for its element. Elements of x are loaded in groups, before the additions of the
-/// group. A group has ColumnsTogether columns of x, if has_exact_offsets; otherwise the parameter has no effect.
+/// Calls add(sums[c], i, x(columns_of_a[i], c)) for all columns c of x that the lane has, and all i in order. If
+/// exists(i) is false, x is not read, and 0 stands for its element. Elements of x are loaded in groups, before the
+/// additions of the group. A group has ColumnsTogether columns of x, if has_exact_offsets; otherwise the parameter
+/// has no effect.
 template <int ColumnsTogether = 1, class Operands, int Size, class Ordinal, class Exists, class Add>
 KOKKOS_FORCEINLINE_FUNCTION void add_batch(const Operands& operands, typename Operands::sums_type& sums,
                                            const Ordinal (&columns_of_a)[Size], const Exists& exists,
