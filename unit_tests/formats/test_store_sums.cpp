@@ -182,4 +182,30 @@ TYPED_TEST(StoreSums, LoadRowsBeforeTheyStore) {
   EXPECT_EQ(memory[1], static_cast<Y>(Sum(2) * sums[1][1] + Sum(3) * Sum(before)));
 }
 
+/// Sums of a scaled matrix are of double.
+TEST(StoreSumsOfScaledMatrix, HaveTheExponentOfTheirRow) {
+  using Operands = Filigree::Impl::ProductOperands<double, double, double, 4, Filigree::Impl::PowerScaling,
+                                                   ColumnAccess::exact>;
+  std::vector<std::int16_t> exponents(16);
+  for (int row = 0; row < 16; ++row)
+    exponents[static_cast<std::size_t>(row)] = static_cast<std::int16_t>(row % 3);
+  Memory<double> memory;
+  const Operands operands = {{exponents.data(), exponents.data()},
+                             {{nullptr, 0, 0}, exponents.data()},
+                             memory.y(aligned_columns),
+                             4,
+                             2.0,
+                             3.0};
+  Operands::sums_type sums[3] = {};
+  for (int r = 0; r < 3; ++r)
+    sums[r][1] = number<double>(r + 7);
+  Memory<double> before;
+  Filigree::Impl::store_rows(operands, sums, 4);
+  for (int r = 0; r < 3; ++r) {
+    const int position = 4 + r + aligned_columns.column_stride;
+    const double scale = 1 << ((4 + r) % 3);
+    EXPECT_EQ(memory[position], 2 * sums[r][1] * scale + 3 * before[position]);
+  }
+}
+
 }  // namespace
