@@ -75,8 +75,8 @@ KOKKOS_FORCEINLINE_FUNCTION void store_exact_columns(const Operands& operands,
 }
 
 /// The same if the compiler does not know the number of columns. BetaIs0 tells whether beta is 0. Each column needs a
-/// test, and elements of y are loaded for four columns at a time. With all 16 at once the products took up to twice as
-/// long (see docs/performance.md, "Loads of y before stores").
+/// test, and elements of y are loaded for four columns at a time. All 16 at once would make products slower (see
+/// docs/performance.md, "Loads of y before stores").
 template <class PackType, bool BetaIs0, int Rows, class Operands, class Row>
 KOKKOS_FORCEINLINE_FUNCTION void store_counted_columns(const Operands& operands,
                                                        const typename Operands::sums_type* const sums,
