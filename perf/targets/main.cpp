@@ -631,10 +631,11 @@ int measure_all(const Options& options, std::vector<Section> all) {
   const double bandwidth = read_bandwidth(Execution());
   std::cout << "read bandwidth " << 1e-9 * bandwidth << " GB/s" << std::endl;
   Report report(std::cout);
-  for (const Section& section : all)
+  for (const Section& section : all) {
     section.run(report, options, bandwidth);
-  std::cout << '\n';
-  return report.print() ? 0 : 1;
+    report.end_section(section.name);
+  }
+  return report.print_total() ? 0 : 1;
 }
 
 }  // namespace

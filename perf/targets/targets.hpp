@@ -33,12 +33,15 @@ class Report {
   }
   /// Stream for intermediate results.
   std::ostream& out() const { return m_out; }
-  /// Prints one line per target. Returns true if there are targets and all hold.
-  bool print() const;
+  /// Prints one line per target of this section, those added since the last call, and how many of them hold.
+  void end_section(const std::string& name);
+  /// Prints how many targets of all sections hold. Returns true if there are targets and all hold.
+  bool print_total() const;
 
  private:
   std::ostream& m_out;
   std::vector<Target> m_targets;
+  std::size_t m_printed = 0;  ///< targets of the sections that have ended
 };
 
 /// NaN if there are no values.

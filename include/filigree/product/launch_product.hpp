@@ -4,8 +4,10 @@
 #pragma once
 
 #include <string>
+#include <type_traits>
 
 #include "filigree/core/launch.hpp"
+#include "filigree/product/operands.hpp"
 #include "filigree/product/reduce_product.hpp"
 
 namespace Filigree::Impl {
@@ -13,7 +15,7 @@ namespace Filigree::Impl {
 /// The lanes that a multiprocessor of a GPU must be able to run at once in a product. 1280 lanes leave 48
 /// registers per lane: enough for the sums of up to four columns of x and for the loads that keep memory
 /// busy. More sums need more registers (see docs/performance.md, "Lanes per multiprocessor"). 256 lanes leave all
-/// registers that a lane can have. Some kernels have limits of their own, for instance RowProductLaunch.
+/// registers that a lane can have. Some kernels have limits of their own, and so has ProductLaunch for 16 columns.
 template <class Operands>
 constexpr int lanes_per_multiprocessor() {
   if (sizeof(typename Operands::accumulator_type) > 8 || !Operands::is_exact) return 256;
@@ -21,10 +23,30 @@ constexpr int lanes_per_multiprocessor() {
   return Operands::has_column_lanes || Operands::most_columns > 4 ? 1024 : 1280;
 }
 
-/// The launch of a product with teams of `Lanes` lanes on a GPU and of at most HostRows rows on a host.
-template <class ExecutionSpace, class Operands, int Lanes = 256, int HostRows = host_rows>
-using ProductLaunch =
-    RowLaunch<ExecutionSpace, Lanes, lanes_per_multiprocessor<Operands>() / Lanes, HostRows>;
+/// Whether a lane has all 16 columns of a launch, the compiler knows that, and the sums are of float or double. Complex
+/// sums were not measured.
+template <class Operands>
+constexpr bool has_sixteen_columns() {
+  return Operands::is_exact && Operands::most_columns == multi_vector_columns &&
+         std::is_floating_point_v<typename Operands::accumulator_type>;
+}
+
+/// The launch of a product whose lanes have 16 columns of x, with teams of 128 lanes. Sums of double need many
+/// registers: TeamsOfDouble teams must fit into a multiprocessor, of which four leave 128 registers per lane and five
+/// 96. For float 64 registers suffice, so that eight teams fit (see docs/performance.md, "Registers for 16 columns").
+template <class ExecutionSpace, class Operands, int TeamsOfDouble, int HostRows>
+using SixteenColumnsLaunch =
+    RowLaunch<ExecutionSpace, 128, sizeof(typename Operands::accumulator_type) <= 4 ? 8 : TeamsOfDouble,
+              HostRows>;
+
+/// The launch of a product with teams of `Lanes` lanes on a GPU and of at most HostRows rows on a host. With 256 lanes,
+/// the teams for 16 columns of x are smaller.
+template <class ExecutionSpace, class Operands, int Lanes = 256, int HostRows = host_rows,
+          int TeamsOfDouble = 4>
+using ProductLaunch = std::conditional_t<
+    Lanes == 256 && has_sixteen_columns<Operands>(),
+    SixteenColumnsLaunch<ExecutionSpace, Operands, TeamsOfDouble, HostRows>,
+    RowLaunch<ExecutionSpace, Lanes, lanes_per_multiprocessor<Operands>() / Lanes, HostRows>>;
 
 /// Calls body(row, operands) on a GPU with the row and the operands of the lane, if the lane has a row and columns of
 /// x. The policy is that of row_count * 2^operands.log2_column_lanes() rows with one lane each.

@@ -263,26 +263,11 @@ struct RowScatter {
   }
 };
 
-/// Whether a lane has all 16 columns of a launch, the compiler knows that, and the sums are of float or double. Complex
-/// sums were not measured.
-template <class Operands>
-constexpr bool has_sixteen_columns() {
-  return Operands::is_exact && Operands::most_columns == multi_vector_columns &&
-         std::is_floating_point_v<typename Operands::accumulator_type>;
-}
-
-/// The launch of RowProduct with one lane per row, or with column lanes. A lane that has 16 columns of x and sums of
-/// double needs many registers: four teams of 128 lanes leave 128. SELL is faster with five teams, which leave 96. For
-/// float 64 registers suffice, so that eight teams fit (see docs/performance.md, "Registers for 16 columns").
+/// The launch of RowProduct with one lane per row, or with column lanes. For 16 columns of double SELL is faster with
+/// five teams per multiprocessor than with four.
 template <class ExecutionSpace, class Layout, class Operands>
 using RowProductLaunch =
-    std::conditional_t<has_sixteen_columns<Operands>(),
-                       RowLaunch<ExecutionSpace, 128,
-                                 sizeof(typename Operands::accumulator_type) <= 4 ? 8
-                                 : Layout::is_sliced                              ? 5
-                                                                                  : 4,
-                                 Layout::rows_per_host_team>,
-                       ProductLaunch<ExecutionSpace, Operands, 256, Layout::rows_per_host_team>>;
+    ProductLaunch<ExecutionSpace, Operands, 256, Layout::rows_per_host_team, Layout::is_sliced ? 5 : 4>;
 
 /// Launches the product of a matrix with the given layout. `num_cols` is the number of columns of the matrix,
 /// the rows of y in modes T and H. On a GPU a team has lanes_per_team lanes: a power of two, at least T and
