@@ -15,22 +15,41 @@ template <class ExecutionSpace>
 constexpr int lanes_per_group = 0;
 #endif
 
+/// The `mine` of the lane that is `distance` lanes after this one in the group, or this lane's own if there is none. T
+/// has 4 bytes or a multiple. All lanes of the group must call it.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T of_following_lane(const T& mine, [[maybe_unused]] int distance) {
+  T result = mine;
+#if defined(__CUDA_ARCH__)
+  constexpr int words = sizeof(T) / sizeof(unsigned int);
+  static_assert(sizeof(T) % sizeof(unsigned int) == 0, "A GPU exchanges words of 4 bytes.");
+  unsigned int exchanged[words];
+  memcpy(exchanged, &mine, sizeof(T));
+  for (int i = 0; i < words; ++i)
+    exchanged[i] = __shfl_down_sync(0xffffffffu, exchanged[i], distance);
+  memcpy(static_cast<void*>(&result), exchanged, sizeof(T));
+#endif
+  return result;
+}
+
+/// The `value` of the lane before this one in the group; the first lane gets its own. All lanes must call it.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T of_previous_lane(const T& value) {
+  static_assert(std::is_arithmetic_v<T> && sizeof(T) >= 4, "A GPU exchanges numbers of 4 or 8 bytes.");
+#if defined(__CUDA_ARCH__)
+  return __shfl_up_sync(0xffffffffu, value, 1);
+#else
+  return value;
+#endif
+}
+
 /// Adds up `mine` over the lanes of a group, as a tree. The first lane of the group gets the sum. All lanes must
-/// call it. Partial is a Sums of numbers of 4 bytes or a multiple.
+/// call it. Partial has 4 bytes or a multiple.
 template <class Partial>
 KOKKOS_FORCEINLINE_FUNCTION void add_lanes_of_group([[maybe_unused]] Partial& mine) {
 #if defined(__CUDA_ARCH__)
-  constexpr int words = sizeof(Partial) / sizeof(unsigned int);
-  static_assert(sizeof(Partial) % sizeof(unsigned int) == 0, "The words of a partial result are exchanged.");
-  for (int distance = 16; distance > 0; distance /= 2) {
-    unsigned int own[words];
-    memcpy(own, &mine, sizeof(Partial));
-    for (int i = 0; i < words; ++i)
-      own[i] = __shfl_down_sync(0xffffffffu, own[i], distance);
-    Partial other;
-    memcpy(&other, own, sizeof(Partial));
-    mine += other;
-  }
+  for (int distance = 16; distance > 0; distance /= 2)
+    mine += of_following_lane(mine, distance);
 #endif
 }
 
@@ -60,6 +79,27 @@ KOKKOS_FORCEINLINE_FUNCTION int largest_of_group(int mine) {
   }
 #endif
   return mine;
+}
+
+/// Bit i says whether `mine` is true in lane i of the group. All lanes must call it. Without groups, bit 0 is `mine`.
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t bits_of_group(bool mine) {
+#if defined(__CUDA_ARCH__)
+  return __ballot_sync(0xffffffffu, mine);
+#else
+  return mine ? 1 : 0;
+#endif
+}
+
+/// The number of zero bits below the lowest bit of `bits` that is set. `bits` must not be 0.
+KOKKOS_FORCEINLINE_FUNCTION int trailing_zeros(std::uint32_t bits) {
+#if defined(__CUDA_ARCH__)
+  return __ffs(static_cast<int>(bits)) - 1;
+#else
+  int count = 0;
+  for (; (bits >> count & 1) == 0; ++count) {
+  }
+  return count;
+#endif
 }
 
 /// Whether `mine` is true in at least one lane of the group. All lanes must call it.

@@ -6,6 +6,7 @@
 
 #include "filigree/core/allocate_view.hpp"
 #include "filigree/core/binary_search.hpp"
+#include "filigree/core/lane_group.hpp"
 #include "filigree/core/launch.hpp"
 #include "filigree/core/matrix_base.hpp"
 #include "filigree/core/workspace.hpp"
@@ -41,6 +42,8 @@ struct ChunkLaunch {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   /// Lanes per team.
   static constexpr int lanes = gpu ? 256 : 1;
+  /// Lanes of a team that can exchange numbers (core/lane_group.hpp). Without such groups each lane is one.
+  static constexpr int group = lanes_per_group<ExecutionSpace> > 0 ? lanes_per_group<ExecutionSpace> : 1;
   /// Entries per lane. A lane of a GPU loads all of them before it uses the first one. More would need more
   /// scratch memory, at the cost of first-level cache (see docs/performance.md, "Scratch memory of the
   /// balanced product").

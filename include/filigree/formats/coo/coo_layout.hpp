@@ -80,25 +80,49 @@ struct CooLayout {
     using launch = ChunkLaunch<ExecutionSpace>;
     /// Row of each entry of the chunk.
     const Ordinal* rows;
+    bool is_first_chunk;
+    int count;
+    int lane;
     /// Bit j says whether entry j * 256 + lane is the first of its row.
     std::uint32_t begins = 0;
-    int lane;
 
     KOKKOS_FORCEINLINE_FUNCTION RowBegins(const CooLayout& layout, std::int64_t, std::int64_t begin,
                                           std::int64_t end, int lane_)
-        : rows(layout.rows + begin), lane(lane_) {
-      const int count = static_cast<int>(end - begin);
-      Ordinal row[launch::entries_per_lane];
-      Ordinal row_before[launch::entries_per_lane];
-      FILIGREE_UNROLL(8)
-      for (int j = 0; j < launch::entries_per_lane; ++j) {
-        const int entry = j * launch::lanes + lane < count ? j * launch::lanes + lane : 0;
-        row[j] = rows[entry];
-        row_before[j] = begin + entry > 0 ? rows[entry - 1] : -1;
+        : rows(layout.rows + begin),
+          is_first_chunk(begin == 0),
+          count(static_cast<int>(end - begin)),
+          lane(lane_) {}
+
+    /// The lanes of a group load the rows of neighbouring entries, so that a lane gets the row before its own from the
+    /// lane before it. Lane j also loads the row before the group in loop pass j, and does so first: loaded last, it
+    /// would need a register more than there are.
+    KOKKOS_FORCEINLINE_FUNCTION void load() {
+      static_assert(launch::group == 1 || launch::group >= launch::entries_per_lane,
+                    "A group needs a lane for each row before it.");
+      constexpr int group = launch::group;
+      using Row = decltype(Ordinal() + 0);  // lanes exchange at least 4 bytes
+      Row before_group = -1;
+      if constexpr (group > 1) {
+        const int j = lane % group < launch::entries_per_lane ? lane % group : 0;
+        before_group = row_before(j * launch::lanes + lane / group * group);
       }
+      Row row[launch::entries_per_lane];
       FILIGREE_UNROLL(8)
       for (int j = 0; j < launch::entries_per_lane; ++j)
-        if (j * launch::lanes + lane < count && row[j] != row_before[j]) begins |= 1u << j;
+        row[j] = rows[j * launch::lanes + lane < count ? j * launch::lanes + lane : 0];
+      FILIGREE_UNROLL(8)
+      for (int j = 0; j < launch::entries_per_lane; ++j) {
+        const int entry = j * launch::lanes + lane;
+        Row before;
+        if constexpr (group > 1) {
+          const Row of_previous = of_previous_lane(row[j]);
+          const Row of_group = of_lane<group>(before_group, j);
+          before = lane % group == 0 ? of_group : of_previous;
+        } else {
+          before = row_before(entry);
+        }
+        if (entry < count && row[j] != before) begins |= 1u << j;
+      }
     }
 
     /// Loads all rows before the first visit, so that the loads do not wait for each other.
@@ -115,6 +139,12 @@ struct CooLayout {
     template <class Visit>
     KOKKOS_FORCEINLINE_FUNCTION void visit_rows(const Visit& visit) const {
       this->visit(visit);
+    }
+
+   private:
+    /// The row of the entry before `entry`, or -1 if there is none, or if `entry` is not in the chunk.
+    KOKKOS_FORCEINLINE_FUNCTION Ordinal row_before(int entry) const {
+      return entry >= count || (is_first_chunk && entry == 0) ? -1 : rows[entry - 1];
     }
   };
 

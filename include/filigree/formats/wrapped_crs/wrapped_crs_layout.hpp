@@ -84,47 +84,83 @@ struct CrsEntryLayout {
   /// entries l, l + 256, and so on instead, and searches for the row of each.
   struct RowBegins {
     using launch = ChunkLaunch<ExecutionSpace>;
+    using unsigned_size = std::make_unsigned_t<SizeType>;
     const CrsEntryLayout& layout;
     std::int64_t chunk;
     std::int64_t begin;
     std::int64_t end;
     int lane;
+    std::int64_t first_row = 0;  ///< the first row that the chunk reaches over
+    int row_count = 0;           ///< number of these rows; -1 if they are too many
 
     KOKKOS_FORCEINLINE_FUNCTION RowBegins(const CrsEntryLayout& layout_, std::int64_t chunk_,
                                           std::int64_t begin_, std::int64_t end_, int lane_)
         : layout(layout_), chunk(chunk_), begin(begin_), end(end_), lane(lane_) {}
 
+    KOKKOS_FORCEINLINE_FUNCTION void load() {
+      const RowRange rows = layout.rows_of_chunk(chunk, end);
+      first_row = rows.begin;
+      row_count = are_many(rows) ? -1 : static_cast<int>(rows.end - rows.begin);
+    }
+
+    /// Mostly a lane has at most one row. The loads of further rows do not wait for each other.
     template <class Visit>
     KOKKOS_FORCEINLINE_FUNCTION void visit(const Visit& visit) const {
-      for_each_row(visit, [&](std::int64_t row_begin, std::int64_t row) {
-        if (row_begin >= begin && row_begin < end && layout.begin_of(row + 1) > row_begin)
-          visit(static_cast<int>(row_begin - begin), row);
-      });
+      if (row_count < 0) {
+        visit_entries(visit);
+        return;
+      }
+      if (lane >= row_count) return;
+      const SizeType* const begins = layout.row_map + first_row;
+      const auto look = [&](int i, SizeType row_begin, SizeType row_end) {
+        const unsigned_size entry = entry_of_chunk(row_begin);
+        if (is_in_chunk(entry) && row_end != row_begin) visit(static_cast<int>(entry), first_row + i);
+      };
+      look(lane, begins[lane], begins[lane + 1]);
+      constexpr int batch = 4;
+      FILIGREE_UNROLL(1)
+      for (int first = lane + launch::lanes; first < row_count; first += batch * launch::lanes) {
+        SizeType row_begins[batch];
+        SizeType row_ends[batch];
+        FILIGREE_UNROLL(4)
+        for (int k = 0; k < batch; ++k) {
+          // A row that does not exist is replaced by one that this lane has already.
+          const int i = first + k * launch::lanes < row_count ? first + k * launch::lanes : first;
+          row_begins[k] = begins[i];
+          row_ends[k] = begins[i + 1];
+        }
+        FILIGREE_UNROLL(4)
+        for (int k = 0; k < batch; ++k)
+          if (first + k * launch::lanes < row_count)
+            look(first + k * launch::lanes, row_begins[k], row_ends[k]);
+      }
     }
     template <class Visit>
     KOKKOS_FORCEINLINE_FUNCTION void visit_rows(const Visit& visit) const {
-      for_each_row(visit, [&](std::int64_t row_begin, std::int64_t row) {
-        const bool is_empty = layout.begin_of(row + 1) == row_begin;
-        if (is_empty || (row_begin >= begin && row_begin < end))
-          visit(is_empty ? -1 : static_cast<int>(row_begin - begin), row);
-      });
+      if (row_count < 0) {
+        visit_entries(visit);
+        return;
+      }
+      const SizeType* const begins = layout.row_map + first_row;
+      FILIGREE_UNROLL(1)
+      for (int i = lane; i < row_count; i += launch::lanes) {
+        const unsigned_size entry = entry_of_chunk(begins[i]);
+        const bool is_empty = begins[i + 1] == begins[i];
+        if (is_empty || is_in_chunk(entry)) visit(is_empty ? -1 : static_cast<int>(entry), first_row + i);
+      }
     }
 
    private:
-    /// Calls look(first entry of the row, row) for the rows of this lane, or visit_entries() if the chunk has
-    /// too many rows.
-    template <class Visit, class Look>
-    KOKKOS_FORCEINLINE_FUNCTION void for_each_row(const Visit& visit, const Look& look) const {
-      const RowRange rows = layout.rows_of_chunk(chunk, end);
-      if (are_many(rows)) {
-        visit_entries(rows, visit);
-        return;
-      }
-      for (std::int64_t row = rows.begin + lane; row < rows.end; row += launch::lanes)
-        look(layout.begin_of(row), row);
+    /// Entry i counted from the first entry of the chunk. Entries before the chunk get large numbers.
+    KOKKOS_FORCEINLINE_FUNCTION unsigned_size entry_of_chunk(SizeType i) const {
+      return static_cast<unsigned_size>(i) - static_cast<unsigned_size>(begin);
+    }
+    KOKKOS_FORCEINLINE_FUNCTION bool is_in_chunk(unsigned_size entry) const {
+      return entry < static_cast<unsigned_size>(end - begin);
     }
     template <class Visit>
-    KOKKOS_FORCEINLINE_FUNCTION void visit_entries(const RowRange& rows, const Visit& visit) const {
+    KOKKOS_FORCEINLINE_FUNCTION void visit_entries(const Visit& visit) const {
+      const RowRange rows = layout.rows_of_chunk(chunk, end);
       FILIGREE_UNROLL(1)
       for (std::int64_t i = begin + lane; i < end; i += launch::lanes) {
         const std::int64_t row = layout.search(rows.begin, rows.end, i);
