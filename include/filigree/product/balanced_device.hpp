@@ -88,8 +88,10 @@ struct DeviceChunk {
   /// the sum of the last row includes them. All elements of x are loaded before the first product is stored, because
   /// the compiler must assume that a store changes memory that is loaded later.
   ///
-  /// The entries are loaded here, for the first column, and not earlier: then few registers are in use while x is
-  /// loaded. The rows of the entries are searched between the two loads (RowBegins::load()).
+  /// For the first column this also loads the entries. If kernels loaded them before they visit the rows, registers
+  /// would hold them for longer, and the compiler would move some to local memory (see docs/performance.md, "Exchange
+  /// between lanes of the balanced product"). RowBegins::load() comes before the loads of x, so that its loads do not
+  /// wait for x.
   template <bool Whole>
   static KOKKOS_FORCEINLINE_FUNCTION void multiply(const Product& product, Scratch& scratch,
                                                    LoadedEntries& mine,
@@ -146,8 +148,8 @@ struct DeviceChunk {
   /// group. Returns whether it may.
   static KOKKOS_FORCEINLINE_FUNCTION bool add_lanes(Scratch& scratch, LaneSums& mine, int lane) {
     const int lane_of_group = lane % group;
-    // Bit i: whether a row begins in the i-th lane after this one. Bit 0 is this lane.
     const std::uint32_t begins = bits_of_group(mine.begins_row);
+    // Bit i says whether a row begins in the i-th lane after this one. Bit 0 is this lane.
     const std::uint32_t following = begins >> lane_of_group;
     // `head` becomes the sum of the heads from this lane to lane + last_lane, as a tree.
     const int last_lane = following != 0 ? trailing_zeros(following) : group - 1 - lane_of_group;
