@@ -6,7 +6,8 @@
 namespace Filigree::Impl {
 
 /// The lanes of a team that can exchange numbers without waiting for the rest of the team: the warps of an NVIDIA
-/// GPU. 0 if there are no such groups; the team is the group then.
+/// GPU. 0 if there are no such groups. Then reductions take the whole team as the group, and the balanced product takes
+/// each lane as a group.
 #if defined(KOKKOS_ENABLE_CUDA)
 template <class ExecutionSpace>
 constexpr int lanes_per_group = std::is_same_v<ExecutionSpace, Kokkos::Cuda> ? 32 : 0;
@@ -15,8 +16,8 @@ template <class ExecutionSpace>
 constexpr int lanes_per_group = 0;
 #endif
 
-/// The `mine` of the lane that is `distance` lanes after this one in the group, or this lane's own if there is none. T
-/// has 4 bytes or a multiple. All lanes of the group must call it.
+/// The `mine` of the lane that is `distance` lanes after this one in the group, or this lane's own if there is none.
+/// sizeof(T) must be a multiple of 4. All lanes of the group must call it.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T of_following_lane(const T& mine, [[maybe_unused]] int distance) {
   T result = mine;
@@ -32,7 +33,8 @@ KOKKOS_FORCEINLINE_FUNCTION T of_following_lane(const T& mine, [[maybe_unused]] 
   return result;
 }
 
-/// The `value` of the lane before this one in the group; the first lane gets its own. All lanes must call it.
+/// The `value` of the lane before this one in the group; the first lane gets its own. All lanes of the group must call
+/// it.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T of_previous_lane(const T& value) {
   static_assert(std::is_arithmetic_v<T> && sizeof(T) >= 4, "A GPU exchanges numbers of 4 or 8 bytes.");
@@ -43,8 +45,8 @@ KOKKOS_FORCEINLINE_FUNCTION T of_previous_lane(const T& value) {
 #endif
 }
 
-/// Adds up `mine` over the lanes of a group, as a tree. The first lane of the group gets the sum. All lanes must
-/// call it. Partial has 4 bytes or a multiple.
+/// Adds up `mine` over the lanes of a group, as a tree. The first lane of the group gets the sum. All lanes of the group
+/// must call it. sizeof(Partial) must be a multiple of 4.
 template <class Partial>
 KOKKOS_FORCEINLINE_FUNCTION void add_lanes_of_group([[maybe_unused]] Partial& mine) {
 #if defined(__CUDA_ARCH__)
@@ -81,7 +83,8 @@ KOKKOS_FORCEINLINE_FUNCTION int largest_of_group(int mine) {
   return mine;
 }
 
-/// Bit i says whether `mine` is true in lane i of the group. All lanes must call it. Without groups, bit 0 is `mine`.
+/// Bit i says whether `mine` is true in lane i of the group. All lanes of the group must call it. Without groups, bit 0
+/// is `mine`.
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t bits_of_group(bool mine) {
 #if defined(__CUDA_ARCH__)
   return __ballot_sync(0xffffffffu, mine);

@@ -42,7 +42,8 @@ struct ChunkLaunch {
   static constexpr bool gpu = runs_on_gpu_v<ExecutionSpace>;
   /// Lanes per team.
   static constexpr int lanes = gpu ? 256 : 1;
-  /// Lanes of a team that can exchange numbers (core/lane_group.hpp). Without such groups each lane is one.
+  /// Lanes of a team that can exchange numbers (core/lane_group.hpp). On a GPU without such groups each lane is a group
+  /// of its own, which is slower for long rows.
   static constexpr int group = lanes_per_group<ExecutionSpace> > 0 ? lanes_per_group<ExecutionSpace> : 1;
   /// Entries per lane. A lane of a GPU loads all of them before it uses the first one. More would need more
   /// scratch memory, at the cost of first-level cache (see docs/performance.md, "Scratch memory of the

@@ -4,14 +4,15 @@
 // numbers without scratch memory: the warps of an NVIDIA GPU (core/lane_group.hpp). The steps:
 //
 // 1. Each lane loads 8 entries. Entry numbers of one lane are 256 apart, so that neighbouring lanes load
-//    neighbours in memory. The lane stores the products in scratch memory, and marks there which entries begin rows.
+//    neighbours in memory. The lane stores the products in scratch memory. It also searches its share of the chunk for
+//    entries that begin rows, and marks these in scratch memory.
 // 2. Each lane sums the 8 products of the consecutive entries 8 * lane to 8 * lane + 7, row by row. The head
 //    of a lane is its sum of the row that enters the lane, that is, of the products before the first entry
 //    that begins a row.
-// 3. The last row that begins in a lane may continue in the following lanes of its group. Its sum gets the heads of
-//    these lanes up to the first one in which a row begins. The head of a group is the sum of the heads of its lanes
-//    up to the first one in which a row begins.
-// 4. The last row that begins in a group gets the heads of the following groups until that row ends.
+// 3. A lane adds to the sum of its last row the heads of the following lanes of its group, up to and including the
+//    first lane in which a row begins. The head of a group is the same sum from its first lane on.
+// 4. A row that leaves its group also gets the heads of the following groups until it ends. The last lane adds up the
+//    heads from the first group on: the head of the chunk.
 // 5. Neighbouring lanes store the sums of neighbouring rows, and scale y in the rows without entries between
 //    them. If each lane stored the rows it summed, there would be more writes (see docs/performance.md, "Who
 //    stores the sums of a chunk").
@@ -42,12 +43,13 @@ struct DeviceChunk {
   static constexpr int groups = lanes / group;
 
   static_assert(entries_per_lane == sizeof(std::uint64_t), "begins_row of one lane must fill 64 bits.");
+  static_assert(sizeof(accumulator_type) % 4 == 0, "multiply() requires sums of a multiple of 4 bytes.");
 
   /// The scratch memory of a team. All of it must fit in 48 KB. The more it takes, the smaller is the first-level
   /// cache (see docs/performance.md, "Scratch memory of the balanced product").
   struct Scratch {
     /// First the products. Then the sum of a row replaces the product of its first entry in the lane in which
-    /// it begins.
+    /// it begins. If the first row of a lane begins later, the first position of the lane holds its head for a moment.
     accumulator_type sums[lanes * entries_per_lane];
     accumulator_type group_heads[groups];
     /// 1 for an entry that begins a row, else 0. The eight elements of a lane are read as one word.
@@ -88,10 +90,9 @@ struct DeviceChunk {
   /// the sum of the last row includes them. All elements of x are loaded before the first product is stored, because
   /// the compiler must assume that a store changes memory that is loaded later.
   ///
-  /// For the first column this also loads the entries. If kernels loaded them before they visit the rows, registers
-  /// would hold them for longer, and the compiler would move some to local memory (see docs/performance.md, "Exchange
-  /// between lanes of the balanced product"). RowBegins::load() comes before the loads of x, so that its loads do not
-  /// wait for x.
+  /// For the first column this also loads the entries. Kernels visit the rows afterwards. Between the loads of the
+  /// entries and the products the entries would stay in registers during the visit, and the compiler would move some
+  /// to local memory (see docs/performance.md, "Exchange between lanes of the balanced product").
   template <bool Whole>
   static KOKKOS_FORCEINLINE_FUNCTION void multiply(const Product& product, Scratch& scratch,
                                                    LoadedEntries& mine,
@@ -106,7 +107,7 @@ struct DeviceChunk {
     for (int j = 0; j < entries_per_lane; ++j)
       products[j] =
           product.operands.product(conjugate_if<Conjugate>(mine.values[j]), mine.columns[j], column);
-    // Entry j * lanes + lane has the same exclusive or for all j.
+    // Entry j * lanes + lane has the same exclusive or for all j, because sums have a multiple of 4 bytes.
     const int position = Scratch::position(lane);
     FILIGREE_UNROLL(8)
     for (int j = 0; j < entries_per_lane; ++j)
@@ -117,7 +118,7 @@ struct DeviceChunk {
   /// The sums of the consecutive entries of a lane.
   struct LaneSums {
     bool begins_row;        ///< whether a row begins in the lane
-    accumulator_type head;  ///< of the row that enters the lane
+    accumulator_type head;  ///< of the row that enters the lane; 0 if a row begins with the first entry
     accumulator_type last;  ///< of the last row that begins in the lane
     int position;           ///< of `last` in Scratch::sums
   };
@@ -138,26 +139,28 @@ struct DeviceChunk {
       }
       sum += product;
     }
-    // The loop has stored the head at `first`, unless a row begins there or in no entry.
+    // If no row begins in the lane, `sum` is the head. If a row begins with the first entry, there is no head. Else the
+    // loop has stored the head at `first`.
     accumulator_type head = sum;
     if (begins != 0) head = (begins & 1) != 0 ? accumulator_type(0) : scratch.sums[first];
     return {begins != 0, head, sum, position};
   }
 
-  /// Step 3. Stores the head of the group, and the sum of the last row of the lane, unless that row may leave the
-  /// group. Returns whether it may.
+  /// Step 3. Stores the head of the group. Stores the sum of the last row of the lane if that row ends in the group.
+  /// Returns true if it may continue in the next group.
   static KOKKOS_FORCEINLINE_FUNCTION bool add_lanes(Scratch& scratch, LaneSums& mine, int lane) {
     const int lane_of_group = lane % group;
     const std::uint32_t begins = bits_of_group(mine.begins_row);
     // Bit i says whether a row begins in the i-th lane after this one. Bit 0 is this lane.
     const std::uint32_t following = begins >> lane_of_group;
-    // `head` becomes the sum of the heads from this lane to lane + last_lane, as a tree.
-    const int last_lane = following != 0 ? trailing_zeros(following) : group - 1 - lane_of_group;
+    // `head` becomes the sum of the heads of this lane and of the lanes_to_add lanes after it, as a tree. The last of
+    // them is the first one in which a row begins.
+    const int lanes_to_add = following != 0 ? trailing_zeros(following) : group - 1 - lane_of_group;
     accumulator_type head = mine.head;
     FILIGREE_UNROLL(5)
     for (int distance = 1; distance < group; distance *= 2) {
       const accumulator_type other = of_following_lane(head, distance);
-      if (distance <= last_lane) head += other;
+      if (distance <= lanes_to_add) head += other;
     }
     if (lane_of_group == 0) {
       scratch.group_heads[lane / group] = head;
@@ -165,6 +168,7 @@ struct DeviceChunk {
     }
     const accumulator_type next_head = of_following_lane(head, 1);
     if (lane_of_group < group - 1) mine.last += next_head;
+    // A row begins in this lane and in no later lane of the group.
     const bool may_leave_group = following == 1;
     if (mine.begins_row && !may_leave_group) scratch.sums[mine.position] = mine.last;
     return may_leave_group;
@@ -214,7 +218,7 @@ struct DeviceChunk {
         scratch.sums[sums.position] = sums.last;
       }
       team.team_barrier();
-      // By the last lane, because its group has the fewest rows to store.
+      // By the last lane, because in CRS its group has the fewest rows to store.
       if (lane == lanes - 1) {
         accumulator_type entering(0);
         add_groups(scratch, 0, entering);

@@ -49,11 +49,11 @@
 // On a GPU:
 //   RowBegins(entries, chunk, begin, end, lane)
 //                                 searches a chunk, whose entries are begin to end - 1, as one lane of a
-//                                 team. Kernels first call its member load(), which may load rows, in all
-//                                 lanes. visit(v) calls v(i - begin, row) for each entry i that
+//                                 team. All lanes first call its member load(), because lanes may exchange
+//                                 rows there. visit(v) calls v(i - begin, row) for each entry i that
 //                                 begins a row and that this lane found. visit_rows(v) also calls v(-1, row)
 //                                 for rows in which the chunk scales y (step 6). Together the lanes find
-//                                 each of them once. Kernels may call visit_rows() several times
+//                                 each of them once. Kernels may call both several times
 //   row_begins_in_registers       constexpr: whether RowBegins keeps the rows that it found in registers
 // On a host:
 //   rows_to_scale(chunk, end)     RowRange: the chunk, whose last entry is end - 1, scales y in those of

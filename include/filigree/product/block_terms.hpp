@@ -186,10 +186,11 @@ struct BlockTermsHostSpmv {
   }
 };
 
-/// The product for block sizes that are not compiled and for several columns of x: one lane per row.
+/// The product for block sizes that are not compiled and for several columns of x: one lane per row. For 16 columns of
+/// float 64 registers per lane are too few.
 template <class ExecutionSpace, class Terms, class Operands>
 struct BlockTermsRowSpmv {
-  using launch = ProductLaunch<ExecutionSpace, Operands>;
+  using launch = ProductLaunch<ExecutionSpace, Operands, 256, host_rows, 4, 0>;
   using sums_type = typename Operands::sums_type;
   using scalar_type = typename Terms::Scalar;
   /// Elements of a block whose loads are in flight together.

@@ -23,29 +23,31 @@ constexpr int lanes_per_multiprocessor() {
   return Operands::has_column_lanes || Operands::most_columns > 4 ? 1024 : 1280;
 }
 
-/// Whether a lane has all 16 columns of a launch, the compiler knows that, and the sums are of float or double. Complex
-/// sums were not measured.
+/// True if a lane has 16 columns of x, their number is known at compile time, and the sums are of float or double.
+/// Complex sums were not measured.
 template <class Operands>
 constexpr bool has_sixteen_columns() {
   return Operands::is_exact && Operands::most_columns == multi_vector_columns &&
          std::is_floating_point_v<typename Operands::accumulator_type>;
 }
 
-/// The launch of a product whose lanes have 16 columns of x, with teams of 128 lanes. Sums of double need many
-/// registers: TeamsOfDouble teams must fit into a multiprocessor, of which four leave 128 registers per lane and five
-/// 96. For float 64 registers suffice, so that eight teams fit (see docs/performance.md, "Registers for 16 columns").
-template <class ExecutionSpace, class Operands, int TeamsOfDouble, int HostRows>
-using SixteenColumnsLaunch =
-    RowLaunch<ExecutionSpace, 128, sizeof(typename Operands::accumulator_type) <= 4 ? 8 : TeamsOfDouble,
-              HostRows>;
+/// Teams of 128 lanes that must fit into a multiprocessor if has_sixteen_columns(): four leave 128 registers per lane,
+/// five 96, eight 64. Otherwise 0. Sums of double need many registers (see docs/performance.md, "Registers for 16
+/// columns").
+template <class Operands, int OfDouble, int OfFloat>
+constexpr int teams_for_sixteen_columns() {
+  if (!has_sixteen_columns<Operands>()) return 0;
+  return sizeof(typename Operands::accumulator_type) <= 4 ? OfFloat : OfDouble;
+}
 
-/// The launch of a product with teams of `Lanes` lanes on a GPU and of at most HostRows rows on a host. With 256 lanes,
-/// the teams for 16 columns of x are smaller.
+/// The launch of a product with teams of `Lanes` lanes on a GPU and of at most HostRows rows on a host. If Lanes is 256
+/// and teams_for_sixteen_columns() is not 0, teams have 128 lanes instead. TeamsOfFloat = 0 keeps 256 lanes for float.
 template <class ExecutionSpace, class Operands, int Lanes = 256, int HostRows = host_rows,
-          int TeamsOfDouble = 4>
+          int TeamsOfDouble = 4, int TeamsOfFloat = 8>
 using ProductLaunch = std::conditional_t<
-    Lanes == 256 && has_sixteen_columns<Operands>(),
-    SixteenColumnsLaunch<ExecutionSpace, Operands, TeamsOfDouble, HostRows>,
+    Lanes == 256 && teams_for_sixteen_columns<Operands, TeamsOfDouble, TeamsOfFloat>() != 0,
+    RowLaunch<ExecutionSpace, 128, teams_for_sixteen_columns<Operands, TeamsOfDouble, TeamsOfFloat>(),
+              HostRows>,
     RowLaunch<ExecutionSpace, Lanes, lanes_per_multiprocessor<Operands>() / Lanes, HostRows>>;
 
 /// Calls body(row, operands) on a GPU with the row and the operands of the lane, if the lane has a row and columns of

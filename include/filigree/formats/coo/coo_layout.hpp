@@ -93,12 +93,13 @@ struct CooLayout {
           count(static_cast<int>(end - begin)),
           lane(lane_) {}
 
-    /// The lanes of a group load the rows of neighbouring entries, so that a lane gets the row before its own from the
-    /// lane before it. Lane j also loads the row before the group in loop pass j, and does so first: loaded last, it
-    /// would need a register more than there are.
+    /// Compares the row of each entry of the lane with the row of the entry before it, which the previous lane of the
+    /// group has loaded and passes on. The first lane of the group has no previous lane. So lane j loads that row for
+    /// the j-th entries of the group, and the group shares it. These rows are loaded first, because that takes fewer
+    /// registers (see docs/performance.md, "Exchange between lanes of the balanced product").
     KOKKOS_FORCEINLINE_FUNCTION void load() {
       static_assert(launch::group == 1 || launch::group >= launch::entries_per_lane,
-                    "A group needs a lane for each row before it.");
+                    "Lane j loads the row before the j-th entries of the group.");
       constexpr int group = launch::group;
       using Row = decltype(Ordinal() + 0);  // lanes exchange at least 4 bytes
       Row before_group = -1;

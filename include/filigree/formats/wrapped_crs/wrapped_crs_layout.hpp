@@ -91,19 +91,21 @@ struct CrsEntryLayout {
     std::int64_t end;
     int lane;
     std::int64_t first_row = 0;  ///< the first row that the chunk reaches over
-    int row_count = 0;           ///< number of these rows; -1 if they are too many
+    int row_count = 0;           ///< number of these rows; -1 if are_many(), so that lanes look at entries
 
     KOKKOS_FORCEINLINE_FUNCTION RowBegins(const CrsEntryLayout& layout_, std::int64_t chunk_,
                                           std::int64_t begin_, std::int64_t end_, int lane_)
         : layout(layout_), chunk(chunk_), begin(begin_), end(end_), lane(lane_) {}
 
+    /// Sets first_row and row_count.
     KOKKOS_FORCEINLINE_FUNCTION void load() {
       const RowRange rows = layout.rows_of_chunk(chunk, end);
       first_row = rows.begin;
       row_count = are_many(rows) ? -1 : static_cast<int>(rows.end - rows.begin);
     }
 
-    /// Mostly a lane has at most one row. The loads of further rows do not wait for each other.
+    /// The first row of a lane is visited without a loop. Further ones are loaded four at a time, so that the loads do
+    /// not wait for each other.
     template <class Visit>
     KOKKOS_FORCEINLINE_FUNCTION void visit(const Visit& visit) const {
       if (row_count < 0) {
@@ -124,7 +126,7 @@ struct CrsEntryLayout {
         SizeType row_ends[batch];
         FILIGREE_UNROLL(4)
         for (int k = 0; k < batch; ++k) {
-          // A row that does not exist is replaced by one that this lane has already.
+          // After the last row, the first row of the batch is loaded again.
           const int i = first + k * launch::lanes < row_count ? first + k * launch::lanes : first;
           row_begins[k] = begins[i];
           row_ends[k] = begins[i + 1];
