@@ -187,7 +187,8 @@ struct BlockTermsHostSpmv {
 };
 
 /// The product for block sizes that are not compiled and for several columns of x: one lane per row. For 16 columns of
-/// float 64 registers per lane are too few.
+/// float teams keep 256 lanes, because eight teams of 128 make most of these kernels slower (see docs/performance.md,
+/// "Registers for 16 columns").
 template <class ExecutionSpace, class Terms, class Operands>
 struct BlockTermsRowSpmv {
   using launch = ProductLaunch<ExecutionSpace, Operands, 256, host_rows, 4, 0>;
