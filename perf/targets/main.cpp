@@ -16,7 +16,7 @@
 #include "support/named_matrix.hpp"
 #include "support/read_bandwidth.hpp"
 #include "support/symmetric_grid.hpp"
-#include "targets/measurement.hpp"
+#include "targets/measured_problem.hpp"
 #include "targets/sections.hpp"
 #include "targets/targets.hpp"
 
@@ -32,7 +32,7 @@ using CrsOf = typename SpmvProblem<Scalar>::crs_type;
 struct Section {
   const char* name;
   bool is_for_gpus;  ///< false: for hosts
-  std::function<void(Report&, const Options&, double bandwidth)> run;
+  std::function<void(TargetReport&, const Options&, double bandwidth)> run;
   FileNames files = {};  ///< that it reads from the folder of matrices
 };
 
@@ -58,7 +58,7 @@ struct Costs {
   double hybrid_conversion = std::numeric_limits<double>::quiet_NaN();
   double refill = std::numeric_limits<double>::quiet_NaN();
 
-  void add(const Measurement& m) {
+  void add(const MeasuredProblem& m) {
     for (const Measured& one : m.all) {
       if (one.is_peer) continue;
       const bool sorted = is_variant_of(one.name, "jds") || one.name.find("_sorted") != std::string::npos;
@@ -74,7 +74,7 @@ struct Costs {
   }
 };
 
-void add_costs(Report& report, const std::string& where, const Costs& costs) {
+void add_costs(TargetReport& report, const std::string& where, const Costs& costs) {
   const auto at_most = [&](const char* what, double required, double measured) {
     if (!std::isnan(measured)) report.at_most(where + ": " + what + ", products", required, measured);
   };
@@ -91,13 +91,13 @@ struct Picks {
   std::vector<double> of_best;
   std::vector<double> of_cusparse;
 
-  void add(const Measurement& m) {
+  void add(const MeasuredProblem& m) {
     const double picked = m.seconds("auto");
     // The picked format may be faster than all named candidates, because it need not be one of them.
     of_best.push_back(std::min(1.0, m.best(is_format) / picked));
     of_cusparse.push_back(m.best_cusparse_csr() / picked);
   }
-  void report(Report& report, const std::string& where) const {
+  void report(TargetReport& report, const std::string& where) const {
     report.at_least("optimize(), " + where + ": speed / best format, mean", 0.97, mean(of_best));
     report.at_least("optimize(), " + where + ": speed / best format, worst", 0.9,
                     *std::min_element(of_best.begin(), of_best.end()));
@@ -111,20 +111,19 @@ struct Picks {
 /// CDS on structured grids. The lower bounds of the targets are `fraction` of the read bandwidth, and the
 /// speed divided by that of the best cuSPARSE CSR (over_cusparse) and of Kokkos Kernels' BSR (over_bsr).
 template <class Scalar>
-void grids(Report& report, const std::string& scalar, const std::vector<GridCase>& cases, double bandwidth,
-           double fraction, double over_cusparse, double over_bsr) {
+void grids(TargetReport& report, const std::string& scalar, const std::vector<GridCase>& cases,
+           double bandwidth, double fraction, double over_cusparse, double over_bsr) {
   Costs costs;
   Picks picks;
   for (const GridCase& grid : cases) {
     const std::string name = grid.name() + " " + scalar;
-    const Measurement m = measure_problem<Scalar>(report, name, grid_matrix<CrsOf<Scalar>>(grid), grid.dof,
-                                                  bandwidth, true, [](const std::string& candidate) {
-                                                    return candidate == "cds" || candidate == "dia" ||
-                                                           candidate == "auto" || candidate == "crs" ||
-                                                           candidate == "bsr" ||
-                                                           candidate.rfind("cusparse", 0) == 0 ||
-                                                           candidate == "kokkos_kernels_merge";
-                                                  });
+    const MeasuredProblem m = measure_problem<Scalar>(
+        report, name, grid_matrix<CrsOf<Scalar>>(grid), grid.dof, bandwidth, true,
+        [](const std::string& candidate) {
+          return candidate == "cds" || candidate == "dia" || candidate == "auto" || candidate == "crs" ||
+                 candidate == "bsr" || candidate.rfind("cusparse", 0) == 0 ||
+                 candidate == "kokkos_kernels_merge";
+        });
     report.at_least("cds, " + name + ": fraction of read bandwidth", fraction,
                     m.fraction_of_read("cds", bandwidth));
     report.at_least("cds, " + name + ": speed / best cuSPARSE CSR", over_cusparse,
@@ -139,7 +138,7 @@ void grids(Report& report, const std::string& scalar, const std::vector<GridCase
   add_costs(report, "grids " + scalar, costs);
 }
 
-void all_grids(Report& report, const Options&, double bandwidth) {
+void all_grids(TargetReport& report, const Options&, double bandwidth) {
   grids<double>(report, "double", double_grids(), bandwidth, 0.96, 2.0, 1.08);
   grids<float>(report, "float", {{256, 3, 1}, {100, 3, 4}, {80, 3, 8}}, bandwidth, 0.93, 2.4, 1.12);
 }
@@ -147,13 +146,13 @@ void all_grids(Report& report, const Options&, double bandwidth) {
 /// CDS with block sizes 1 to 16, on grids with about 110 million entries. `small_blocks` is the target for
 /// block sizes up to 8 and `large_blocks` that for others, as fractions of the read bandwidth.
 template <class Scalar>
-void blocks(Report& report, const std::string& scalar, double bandwidth, double small_blocks,
+void blocks(TargetReport& report, const std::string& scalar, double bandwidth, double small_blocks,
             double large_blocks) {
   for (int dof = 1; dof <= 16; ++dof) {
     const auto cells = static_cast<std::int64_t>(std::cbrt(110e6 / (7.0 * dof * dof)));
     const GridCase grid = {cells, 3, dof};
     const std::string name = grid.name() + " " + scalar;
-    const Measurement m =
+    const MeasuredProblem m =
         measure_problem<Scalar>(report, name, grid_matrix<CrsOf<Scalar>>(grid), dof, bandwidth, false,
                                 [](const std::string& candidate) { return candidate == "cds"; });
     report.at_least("cds, " + name + ": fraction of read bandwidth", dof <= 8 ? small_blocks : large_blocks,
@@ -161,7 +160,7 @@ void blocks(Report& report, const std::string& scalar, double bandwidth, double 
   }
 }
 
-void all_blocks(Report& report, const Options&, double bandwidth) {
+void all_blocks(TargetReport& report, const Options&, double bandwidth) {
   blocks<double>(report, "double", bandwidth, 0.85, 0.85);
   blocks<float>(report, "float", bandwidth, 0.94, 0.90);
 }
@@ -175,10 +174,10 @@ bool is_full_cds(const Measured& one) {
 
 /// Symmetric CDS, and values stored in float, on symmetric grids. They are compared with the best full CDS in
 /// double.
-void symmetric(Report& report, const Options&, double bandwidth) {
+void symmetric(TargetReport& report, const Options&, double bandwidth) {
   for (const GridCase& grid : double_grids()) {
     const std::string name = grid.name();
-    const Measurement m = measure_problem<double>(
+    const MeasuredProblem m = measure_problem<double>(
         report, name + " double, symmetric",
         symmetric_matrix<CrsOf<double>>(grid.cells_of_axes(), grid.stencil(), grid.dof), grid.dof, bandwidth,
         false,
@@ -221,7 +220,7 @@ struct Materials {
 };
 
 /// The dictionary of blocks, compared with the best full CDS in double.
-void repeated(Report& report, const Options&, double bandwidth) {
+void repeated(TargetReport& report, const Options&, double bandwidth) {
   for (const GridCase& grid :
        {GridCase{256, 3, 1}, GridCase{160, 3, 2}, GridCase{128, 3, 3}, GridCase{100, 3, 4},
         GridCase{100, 3, 5}, GridCase{80, 3, 6}, GridCase{64, 3, 8}})
@@ -231,7 +230,7 @@ void repeated(Report& report, const Options&, double bandwidth) {
       using Dictionary = Filigree::DictCdsMatrix<double, int, CrsOf<double>::device_type, void, int>;
       const auto blocks = problem.dict_cds<Dictionary>().numBlocks();
       const std::string name = grid.name() + ", " + std::to_string(blocks) + " distinct blocks";
-      const Measurement m =
+      const MeasuredProblem m =
           measure_problem<double>(report, name, problem.crs<CrsOf<double>>(), grid.dof, bandwidth, true,
                                   [](const std::string& candidate) {
                                     return is_variant_of(candidate, "cds") || candidate == "dict_cds";
@@ -246,7 +245,7 @@ void repeated(Report& report, const Options&, double bandwidth) {
 // ---- split values ----------------------------------------------------------------------------------------
 
 /// The two products of split CDS, compared with CDS of float and of double. All four are timed in turns.
-void split(Report& report, const Options&, double) {
+void split(TargetReport& report, const Options&, double) {
   const Execution exec;
   report.out() << std::fixed << std::setprecision(4);
   for (const GridCase& grid : double_grids()) {
@@ -280,7 +279,7 @@ void split(Report& report, const Options&, double) {
 
 #if FILIGREE_HAS_HALF
 /// CDS of half precision with scaled rows and columns, compared with CDS of double in turns.
-void scaled(Report& report, const Options&, double) {
+void scaled(TargetReport& report, const Options&, double) {
   const Execution exec;
   report.out() << std::fixed << std::setprecision(4);
   for (const GridCase& grid : double_grids()) {
@@ -326,12 +325,12 @@ bool suits_general(const std::string& name) {
 
 const FileNames regular_files = {"bcsstk33", "bcsstk24", "qh1484", "wave"};
 
-void regular(Report& report, const Options& options, double bandwidth) {
+void regular(TargetReport& report, const Options& options, double bandwidth) {
   std::vector<double> ratios;
   Costs costs;
   Picks picks;
   for (const auto& matrix : with_files(options, regular_files, regular_matrices<CrsOf<double>>())) {
-    const Measurement m =
+    const MeasuredProblem m =
         measure_problem<double>(report, matrix.name, matrix.make(), 1, bandwidth, true, suits_general);
     const double best = m.best(is_ell_family);
     ratios.push_back(m.best_cusparse_csr() / best);
@@ -350,9 +349,9 @@ void regular(Report& report, const Options& options, double bandwidth) {
 const FileNames narrow_files = {"bcsstk33", "bcsstk24"};
 
 /// SELL with 16-bit columns and values stored in float, compared with SELL in double.
-void narrow(Report& report, const Options& options, double bandwidth) {
+void narrow(TargetReport& report, const Options& options, double bandwidth) {
   for (const auto& matrix : with_files(options, narrow_files, regular_matrices<CrsOf<double>>())) {
-    const Measurement m = measure_problem<double>(
+    const MeasuredProblem m = measure_problem<double>(
         report, matrix.name + ", narrow", matrix.make(), 1, bandwidth, false,
         [](const std::string& candidate) { return is_variant_of(candidate, "sell"); }, "float");
     const auto is_float = [](const Measured& one) {
@@ -365,12 +364,12 @@ void narrow(Report& report, const Options& options, double bandwidth) {
 
 const FileNames long_rows_files = {"memplus", "rajat19", "astro-ph"};
 
-void long_rows(Report& report, const Options& options, double bandwidth) {
+void long_rows(TargetReport& report, const Options& options, double bandwidth) {
   std::vector<double> ratios;
   Costs costs;
   Picks picks;
   for (const auto& matrix : with_files(options, long_rows_files, long_row_matrices<CrsOf<double>>())) {
-    const Measurement m =
+    const MeasuredProblem m =
         measure_problem<double>(report, matrix.name, matrix.make(), 1, bandwidth, true, suits_general);
     ratios.push_back(m.best_cusparse_csr() / m.best(is_format));
     costs.add(m);
@@ -384,10 +383,10 @@ void long_rows(Report& report, const Options& options, double bandwidth) {
 }
 
 /// Matrices most of whose rows have no entries.
-void empty_rows(Report& report, const Options&, double bandwidth) {
+void empty_rows(TargetReport& report, const Options&, double bandwidth) {
   Picks picks;
   for (const auto& matrix : empty_row_matrices<CrsOf<double>>()) {
-    const Measurement m = measure_problem<double>(
+    const MeasuredProblem m = measure_problem<double>(
         report, matrix.name, matrix.make(), 1, bandwidth, false, [](const std::string& candidate) {
           return candidate == "crs" || candidate == "crs_balanced" || is_variant_of(candidate, "coo") ||
                  is_variant_of(candidate, "hyb") || is_variant_of(candidate, "hec") ||
@@ -405,7 +404,7 @@ void empty_rows(Report& report, const Options&, double bandwidth) {
 /// Products with several columns of x, compared with the time in which the bytes that must move can be read:
 /// A once, x once and y once. `required` is the fraction of that speed that must be reached.
 template <class Layout, template <class, class, class, class, class> class Format, class Scalar>
-void columns_of(Report& report, const std::string& name, const CrsOf<Scalar>& crs,
+void columns_of(TargetReport& report, const std::string& name, const CrsOf<Scalar>& crs,
                 const Filigree::convert_options_t<Format, CrsOf<Scalar>>& options, double bandwidth,
                 double required) {
   const auto A = Filigree::convert<Format>(crs, options);
@@ -429,8 +428,8 @@ void columns_of(Report& report, const std::string& name, const CrsOf<Scalar>& cr
 
 /// columns_of() for the formats that suit a matrix with dense blocks, and both layouts of x and y.
 template <class Layout, class Scalar>
-void columns_of_formats(Report& report, const std::string& name, const CrsOf<Scalar>& crs, int block_size,
-                        bool is_grid, double bandwidth) {
+void columns_of_formats(TargetReport& report, const std::string& name, const CrsOf<Scalar>& crs,
+                        int block_size, bool is_grid, double bandwidth) {
   if (is_grid) {
     Filigree::CdsOptions cds;
     cds.block_size = block_size;
@@ -450,7 +449,8 @@ void columns_of_formats(Report& report, const std::string& name, const CrsOf<Sca
 const FileNames columns_files = {"bcsstk33", "bcsstk24"};
 
 template <class Scalar>
-void columns_of_scalar(Report& report, const Options& options, const std::string& scalar, double bandwidth) {
+void columns_of_scalar(TargetReport& report, const Options& options, const std::string& scalar,
+                       double bandwidth) {
   const auto measure = [&](const std::string& name, const CrsOf<Scalar>& crs, int block_size, bool is_grid) {
     columns_of_formats<Kokkos::LayoutLeft, Scalar>(report, name + " " + scalar, crs, block_size, is_grid,
                                                    bandwidth);
@@ -465,7 +465,7 @@ void columns_of_scalar(Report& report, const Options& options, const std::string
     measure(name, from_file<CrsOf<Scalar>>(options.path_of(name), entries_of_large).make(), 1, false);
 }
 
-void columns(Report& report, const Options& options, double bandwidth) {
+void columns(TargetReport& report, const Options& options, double bandwidth) {
   columns_of_scalar<double>(report, options, "double", bandwidth);
   columns_of_scalar<float>(report, options, "float", bandwidth);
 }
@@ -474,12 +474,12 @@ void columns(Report& report, const Options& options, double bandwidth) {
 
 const FileNames small_files = {"bcsstk24", "memplus"};
 
-void small(Report& report, const Options& options, double bandwidth) {
+void small(TargetReport& report, const Options& options, double bandwidth) {
   Matrices matrices = {{"7-point 32^3 b=2", 1, []() { return grid_matrix<CrsOf<double>>({32, 3, 2}); }}};
   for (const char* name : options.if_folder(small_files))
     matrices.push_back(from_file<CrsOf<double>>(options.path_of(name), 0));
   for (const auto& matrix : matrices) {
-    const Measurement m =
+    const MeasuredProblem m =
         measure_problem<double>(report, matrix.name + ", small", matrix.make(), 1, bandwidth, false,
                                 [](const std::string& candidate) { return suits_general(candidate); });
     report.at_least("best format, " + matrix.name + " (small): speed / best cuSPARSE CSR", 1.0,
@@ -500,7 +500,7 @@ const FileNames host_files = {"bcsstk33", "qh1484"};
 
 /// The best variant of each format, compared with Kokkos Kernels' CRS and with a read of memory. They are timed
 /// in turns, because other work on a machine may change its bandwidth from one second to the next.
-void host(Report& report, const Options& options, double) {
+void host(TargetReport& report, const Options& options, double) {
   Matrices generated = {
       {"27-point 60^3", 1, []() {
          return grid_matrix<CrsOf<double>>({60, 3, 1}, Filigree::Stencil::twenty_seven_point());
@@ -630,7 +630,7 @@ int measure_all(const Options& options, std::vector<Section> all) {
   check_files(all, options);
   const double bandwidth = read_bandwidth(Execution());
   std::cout << "read bandwidth " << 1e-9 * bandwidth << " GB/s" << std::endl;
-  Report report(std::cout);
+  TargetReport report(std::cout);
   for (const Section& section : all) {
     section.run(report, options, bandwidth);
     report.end_section(section.name);

@@ -28,7 +28,7 @@ struct Options {
 
 /// Fused products, block Jacobi and conjugate gradients. It has its own source file, because it takes long to
 /// compile.
-void solve(Report& report, const Options& options, double bandwidth);
+void solve(TargetReport& report, const Options& options, double bandwidth);
 /// The files that solve() reads.
 inline const FileNames solve_files = {"bcsstk33", "bcsstk24"};
 

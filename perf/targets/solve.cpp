@@ -18,7 +18,7 @@ using Dots = Kokkos::View<Filigree::Sums<double, 2>, Execution::device_type>;
 
 /// The times of the fused products of a matrix, divided by that of a product, next to what the bytes allow.
 template <class Matrix>
-void fused_products(Report& report, const std::string& name, const Matrix& A, int block_size,
+void fused_products(TargetReport& report, const std::string& name, const Matrix& A, int block_size,
                     double bandwidth) {
   const Execution exec;
   const CacheFlush<Execution> flush(exec);
@@ -75,7 +75,7 @@ void fused_products(Report& report, const std::string& name, const Matrix& A, in
 
 /// The set-up and the application of block Jacobi, with the inverse blocks in Stored.
 template <class Stored, class Matrix>
-void block_jacobi_in(Report& report, const std::string& name, const Matrix& A, double bandwidth) {
+void block_jacobi_in(TargetReport& report, const std::string& name, const Matrix& A, double bandwidth) {
   const Execution exec;
   const CacheFlush<Execution> flush(exec);
   const auto rows = static_cast<std::size_t>(A.numRows());
@@ -101,7 +101,7 @@ void block_jacobi_in(Report& report, const std::string& name, const Matrix& A, d
                  application / (bytes / bandwidth));
 }
 
-void block_jacobi(Report& report, const GridCase& grid, double bandwidth) {
+void block_jacobi(TargetReport& report, const GridCase& grid, double bandwidth) {
   Filigree::CdsOptions options;
   options.block_size = grid.dof;
   const auto A = Filigree::convert<Filigree::CdsMatrix>(grid_matrix<Crs>(grid), options);
@@ -124,7 +124,8 @@ double iteration_seconds(const Solve& solve) {
 
 /// An iteration of conjugate gradients with a diagonal preconditioner, compared with its bytes and with the same
 /// iteration made of a Filigree product and of KokkosBlas.
-void conjugate_gradients(Report& report, const GridCase& grid, double required_speed, double bandwidth) {
+void conjugate_gradients(TargetReport& report, const GridCase& grid, double required_speed,
+                         double bandwidth) {
   const Execution exec;
   const auto problem = std::make_shared<SpmvProblem<double>>(
       symmetric_matrix<Crs>(grid.cells_of_axes(), grid.stencil(), grid.dof), grid.dof);
@@ -171,7 +172,7 @@ void conjugate_gradients(Report& report, const GridCase& grid, double required_s
 /// The time to a residual of 1e-8 with a matrix of the given format, compared with the same method with Kokkos
 /// Kernels' CRS product and KokkosBlas.
 template <template <class, class, class, class, class> class Format>
-void time_to_solution(Report& report, const GridCase& grid,
+void time_to_solution(TargetReport& report, const GridCase& grid,
                       const std::shared_ptr<SpmvProblem<double>>& problem, double required) {
   const Execution exec;
   Filigree::convert_options_t<Format, Crs> options;
@@ -214,7 +215,7 @@ void time_to_solution(Report& report, const GridCase& grid,
 
 }  // namespace
 
-void solve(Report& report, const Options& options, double bandwidth) {
+void solve(TargetReport& report, const Options& options, double bandwidth) {
   for (const GridCase& grid : {GridCase{256, 3, 1}, GridCase{128, 3, 3}, GridCase{100, 3, 4}}) {
     Filigree::CdsOptions cds;
     cds.block_size = grid.dof;

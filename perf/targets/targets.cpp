@@ -16,7 +16,7 @@ std::ptrdiff_t count_held(Iterator first, Iterator last) {
 
 }  // namespace
 
-void Report::end_section(const std::string& name) {
+void TargetReport::end_section(const std::string& name) {
   const Iterator first = m_targets.begin() + static_cast<std::ptrdiff_t>(m_printed);
   const Iterator last = m_targets.end();
   m_printed = m_targets.size();
@@ -38,7 +38,7 @@ void Report::end_section(const std::string& name) {
         << std::endl;
 }
 
-bool Report::print_total() const {
+bool TargetReport::print_total() const {
   const auto count = static_cast<std::ptrdiff_t>(m_targets.size());
   const std::ptrdiff_t held = count_held(m_targets.begin(), m_targets.end());
   m_out << '\n' << held << " of " << count << " targets hold" << std::endl;

@@ -21,9 +21,9 @@ struct Target {
 };
 
 /// Collects targets while they are measured.
-class Report {
+class TargetReport {
  public:
-  explicit Report(std::ostream& out) : m_out(out) {}
+  explicit TargetReport(std::ostream& out) : m_out(out) {}
 
   void at_least(const std::string& what, double required, double measured) {
     m_targets.push_back({what, true, required, measured});

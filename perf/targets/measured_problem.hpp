@@ -23,7 +23,7 @@ struct Measured {
 };
 
 /// The measurements of all candidates of one problem.
-struct Measurement {
+struct MeasuredProblem {
   std::string problem;
   std::vector<Measured> all;
 
@@ -58,12 +58,12 @@ inline bool is_variant_of(const std::string& name, const std::string& format) {
 /// Times all candidates for which `wants` is true, and prints the times, fastest first. Caches are cold. If
 /// `stored` is not empty, these candidates are also measured with their values stored in that type.
 template <class Scalar, class Wants>
-Measurement measure_problem(Report& report, const std::string& name,
-                            const typename SpmvProblem<Scalar>::crs_type& crs, int block_size,
-                            double bandwidth, bool time_conversions, const Wants& wants,
-                            const std::string& stored = "") {
+MeasuredProblem measure_problem(TargetReport& report, const std::string& name,
+                                const typename SpmvProblem<Scalar>::crs_type& crs, int block_size,
+                                double bandwidth, bool time_conversions, const Wants& wants,
+                                const std::string& stored = "") {
   using execution_space = typename SpmvProblem<Scalar>::execution_space;
-  Measurement result;
+  MeasuredProblem result;
   result.problem = name;
   const auto problem = std::make_shared<SpmvProblem<Scalar>>(crs, block_size);
   const double kokkos_kernels = time_conversions ? problem->kokkos_kernels_seconds() : 1;
