@@ -4,9 +4,12 @@
 // host, too. A host does not notice loads and stores that are not aligned, unless -fsanitize=undefined checks them.
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
+#include <filigree/product/epilogue.hpp>
 #include <filigree/product/operands.hpp>
 #include <filigree/product/store_sums.hpp>
 
@@ -180,6 +183,56 @@ TYPED_TEST(StoreSums, LoadRowsBeforeTheyStore) {
   sums[1][1] = number<Sum>(7);
   Filigree::Impl::store_rows(operands.of_column_lane(0), sums, 4);
   EXPECT_EQ(memory[1], static_cast<Y>(Sum(2) * sums[1][1] + Sum(3) * Sum(before)));
+}
+
+/// A function that is called with the sums instead of y. It writes them to a matrix of 16 columns, and counts its calls.
+template <class Sum>
+struct Recorder {
+  Sum* sums;
+  int* calls;
+
+  void operator()(std::int64_t row, int column, const Sum& sum) const {
+    sums[16 * row + column] = sum;
+    ++calls[16 * row + column];
+  }
+};
+
+/// The function gets alpha times each sum. It is not called for rows that do not exist, nor for columns that are not
+/// asked for.
+template <class Scalar, int Columns, ColumnAccess Access>
+void expect_called(int columns, int first_column) {
+  using Target = Filigree::Impl::Epilogue<Recorder<Scalar>, Scalar>;
+  using Operands =
+      Filigree::Impl::ProductOperands<Scalar, Scalar, Target, Columns, Filigree::Impl::NoScaling, Access>;
+  static_assert(std::is_same_v<typename Operands::accumulator_type, Scalar>);
+  constexpr int rows = 5, first = 4;
+  for (int end = first + 1; end <= first + rows; ++end) {
+    std::vector<Scalar> recorded(16 * 16, Scalar(-1)), expected = recorded;
+    std::vector<int> calls(16 * 16, 0), expected_calls = calls;
+    const Target target = {{recorded.data(), calls.data()}};
+    const Operands operands = {{},      {nullptr, 0, 0}, target.from_column(first_column),
+                               columns, Scalar(2),       Scalar(3)};
+    typename Operands::sums_type sums[rows];
+    for (int r = 0; r < rows; ++r)
+      for (int c = 0; c < Columns; ++c) {
+        sums[r][c] = number<Scalar>(100 * r + c);
+        if (first + r >= end || c >= columns) continue;
+        const auto position = static_cast<std::size_t>(16 * (first + r) + first_column + c);
+        expected[position] = Scalar(2) * sums[r][c];
+        expected_calls[position] = 1;
+      }
+    Filigree::Impl::store_rows(operands, sums, first, end);
+    EXPECT_EQ(recorded, expected) << columns << " columns up to row " << end;
+    EXPECT_EQ(calls, expected_calls) << columns << " columns up to row " << end;
+  }
+}
+
+TEST(StoreSumsOfEpilogue, CallTheFunctionOncePerRowAndColumn) {
+  expect_called<double, 1, ColumnAccess::any>(1, 0);
+  expect_called<double, 1, ColumnAccess::any>(1, 15);
+  expect_called<double, 4, ColumnAccess::exact>(4, 4);
+  expect_called<Kokkos::complex<double>, 16, ColumnAccess::any>(11, 3);
+  expect_called<double, 16, ColumnAccess::exact>(16, 0);
 }
 
 /// Sums of a scaled matrix are of double.
