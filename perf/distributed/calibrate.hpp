@@ -8,9 +8,11 @@
 #include <filigree/tpetra/tpetra_options.hpp>
 
 #include "distributed/model.hpp"
-#include "distributed/ranks.hpp"
+#include "measure/ranks.hpp"
 
 namespace FiligreePerf {
+
+using Comm = Teuchos::RCP<const Teuchos::Comm<int>>;
 
 /// The seconds in which each rank gets `elements` doubles from the next and from the previous rank, by a
 /// Tpetra::Import.
@@ -31,20 +33,18 @@ inline double ring_seconds(const Comm& comm, std::int64_t elements, int samples)
       Teuchos::rcp(new Map(all, wanted.data(), static_cast<int>(wanted.size()), 0, comm));
   const Tpetra::Import<> importer(own, from_others, Filigree::Impl::exchange_parameters());
   Tpetra::MultiVector<> x(own, 1), received(from_others, 1);
-  return median_slowest_seconds(comm, samples, [&]() { received.doImport(x, importer, Tpetra::INSERT); });
+  return median_slowest_seconds(samples, [&]() { received.doImport(x, importer, Tpetra::INSERT); });
 }
 
 /// The bytes per second of a product with CDS, if each rank multiplies a grid of `cells` cells at the same time,
 /// without an exchange.
-inline double product_bandwidth(const Comm& comm, const std::array<std::int64_t, 3>& cells, int dof,
-                                int samples) {
+inline double product_bandwidth(const Cells& cells, int dof, int samples) {
   using device_type = Tpetra::CrsMatrix<>::device_type;
   const Filigree::StencilProblem problem(cells, Filigree::Stencil::seven_point(), dof);
   const auto A = problem.cds<Filigree::CdsMatrix<double, int, device_type, void, std::size_t>>();
   const auto rows = static_cast<std::size_t>(problem.numRows());
   const Kokkos::View<double*, device_type> x("x", rows), y("y", rows);
-  const double seconds =
-      median_slowest_seconds(comm, samples, [&]() { Filigree::spmv("N", 1.0, A, x, 0.0, y); });
+  const double seconds = median_slowest_seconds(samples, [&]() { Filigree::spmv("N", 1.0, A, x, 0.0, y); });
   return load_of(cells, Filigree::GridParts(), 0, dof).owned_bytes / seconds;
 }
 

@@ -23,10 +23,7 @@ using Matrix = Tpetra::CrsMatrix<>;
 using Vectors = Tpetra::MultiVector<>;
 using Operator = Filigree::TpetraOperator<Matrix>;
 
-struct Options : SessionOptions {
-  std::string strong = "64x64x64";
-  std::string weak = "48x48x48";
-  int dof = 4;
+struct Options : RankOptions {
   std::vector<std::string> matrices;
   // The GPUs of the prediction.
   double gpu_bandwidth_GBps = 4100;
@@ -37,7 +34,7 @@ struct Options : SessionOptions {
 
 /// A grid, and how it is cut.
 struct Cut {
-  std::array<std::int64_t, 3> cells;
+  Cells cells;
   Filigree::GridParts parts;
 };
 
@@ -59,7 +56,7 @@ class Product {
           static_cast<int>(i), 0,
           std::sin(static_cast<double>(m_x.getMap()->getGlobalElement(static_cast<int>(i)))));
     m_matrix->apply(m_x, m_expected);
-    m_least_bytes = 8 * sum(m_comm, least_elements());
+    m_least_bytes = 8 * sum(least_elements());
     m_sent_by_tpetra = sent_by([&]() { m_matrix->apply(m_x, m_y); });
   }
 
@@ -79,7 +76,7 @@ class Product {
       double seconds[2];
       const std::size_t first = own.size() % 2;
       for (const std::size_t which : {first, 1 - first})
-        seconds[which] = slowest_seconds(m_comm, [&]() {
+        seconds[which] = slowest_seconds([&]() {
           if (which == 0)
             m_matrix->apply(m_x, m_y);
           else
@@ -142,7 +139,7 @@ class Product {
     const SentMessages before = sent_messages();
     work();
     const SentMessages after = sent_messages();
-    return {sum(m_comm, after.bytes - before.bytes), sum(m_comm, after.messages - before.messages)};
+    return {sum(after.bytes - before.bytes), sum(after.messages - before.messages)};
   }
 
   void check(const std::string& format) {
@@ -158,7 +155,7 @@ class Product {
   void check_load(const Cut& cut, const Operator& op) const {
     const DistributedLoad load = load_of(cut.cells, cut.parts, m_comm->getRank(), m_options.dof);
     const auto compare = [&](const char* what, double by_model, double by_operator) {
-      if (largest(m_comm, by_model == by_operator ? 0 : 1) > 0)
+      if (largest(by_model == by_operator ? 0 : 1) > 0)
         Filigree::Impl::fail<std::logic_error>(m_problem, ": the model assumes ", by_model, " ", what,
                                                " on rank ", m_comm->getRank(), ", but there are ",
                                                by_operator, " (on this or on another rank).");
@@ -184,10 +181,6 @@ class Product {
   SentMessages m_sent_by_tpetra;
 };
 
-std::string text_of(const std::array<std::int64_t, 3>& cells) {
-  return std::to_string(cells[0]) + "x" + std::to_string(cells[1]) + "x" + std::to_string(cells[2]);
-}
-
 void measure_grid(Session& session, const Comm& comm, const Options& options,
                   const DistributedSpeed& exchange, const std::string& scaling, const Cut& cut,
                   const std::string& kind) {
@@ -205,15 +198,15 @@ void measure_grid(Session& session, const Comm& comm, const Options& options,
                       "_ranks" + std::to_string(comm->getSize()),
                   matrix);
   // Another shape with about as many cells as the largest box. The same number of bytes fits into a cache.
-  std::array<std::int64_t, 3> largest_box = {1, 1, 1};
+  Cells largest_box = {1, 1, 1};
   for (int part = 0; part < cut.parts.count(); ++part)
     for (int axis = 0; axis < 3; ++axis)
       largest_box[static_cast<std::size_t>(axis)] =
           std::max(largest_box[static_cast<std::size_t>(axis)], cut.parts.box(cut.cells, part).extent(axis));
   DistributedSpeed speed = exchange;
-  speed.bandwidth = product_bandwidth(
-      comm, {2 * largest_box[0], largest_box[1], std::max<std::int64_t>(1, largest_box[2] / 2)}, options.dof,
-      session.quick() ? 3 : 25);
+  speed.bandwidth =
+      product_bandwidth({2 * largest_box[0], largest_box[1], std::max<std::int64_t>(1, largest_box[2] / 2)},
+                        options.dof, session.quick() ? 3 : 25);
   Filigree::TpetraOptions cds;
   cds.remote_format = "crs";  // as the model assumes
   product.measure("cds", *distributed.make_operator(cds), speed, &cut);
@@ -227,9 +220,8 @@ void predict_gpus(Session& session, const Options& options) {
   const int dof = 4;
   for (int gpus = 1; gpus <= 8192; gpus *= 2) {
     const Filigree::GridParts parts = Filigree::GridParts::blocks({1024, 1024, 1024}, gpus);
-    const std::array<std::int64_t, 3> grown = {200 * parts.counts[0], 200 * parts.counts[1],
-                                               200 * parts.counts[2]};
-    const auto add = [&](const std::string& scaling, const std::array<std::int64_t, 3>& cells) {
+    const Cells grown = {200 * parts.counts[0], 200 * parts.counts[1], 200 * parts.counts[2]};
+    const auto add = [&](const std::string& scaling, const Cells& cells) {
       const DistributedTimes times = predict(cells, parts, dof, speed);
       session.add_measured("model", "double", scaling + "_" + text_of(cells) + "_gpus" + std::to_string(gpus),
                            times.one_after_the_other(),
@@ -246,19 +238,10 @@ void predict_gpus(Session& session, const Options& options) {
   }
 }
 
-std::array<std::int64_t, 3> box_of(const std::string& flag, const std::string& text) {
-  const auto extents = numbers(flag, text, 'x', 1 << 20);
-  if (extents.size() != 3)
-    Filigree::Impl::fail<std::invalid_argument>(flag, ": \"", text,
-                                                "\" must have three extents, as in 64x64x64.");
-  return {extents[0], extents[1], extents[2]};
-}
-
 void measure(Session& session, const Options& options) {
   const Comm comm = Teuchos::rcp(new Teuchos::MpiComm<int>(MPI_COMM_WORLD));
   const int ranks = comm->getSize();
-  const std::array<std::int64_t, 3> strong = box_of("--strong", options.strong),
-                                    weak = box_of("--weak", options.weak);
+  const Cells strong = options.strong_cells(), weak = options.weak_cells();
   const DistributedSpeed exchange = exchange_speed(comm, session.quick() ? 3 : 25);
   if (ranks > 1)
     std::cout << ranks << " ranks: a message takes " << 1e6 * exchange.message << " us, and each rank sends "
@@ -268,19 +251,14 @@ void measure(Session& session, const Options& options) {
                         {"message_us", 1e6 * exchange.message},
                         {"network_GBps", ranks > 1 ? 1e-9 * exchange.network : 0}});
 
-  const auto slabs = [&](const std::array<std::int64_t, 3>& cells) {
-    return Filigree::GridParts::slabs(cells, ranks);
-  };
-  const auto blocks = [&](const std::array<std::int64_t, 3>& cells) {
-    return Filigree::GridParts::blocks(cells, ranks);
-  };
+  const auto slabs = [&](const Cells& cells) { return Filigree::GridParts::slabs(cells, ranks); };
+  const auto blocks = [&](const Cells& cells) { return Filigree::GridParts::blocks(cells, ranks); };
   measure_grid(session, comm, options, exchange, "strong", {strong, blocks(strong)}, "blocks");
   if (slabs(strong).counts != blocks(strong).counts)
     measure_grid(session, comm, options, exchange, "strong", {strong, slabs(strong)}, "slabs");
   // As many cells per rank, in the shape of the blocks.
   const Filigree::GridParts parts = blocks(weak);
-  const std::array<std::int64_t, 3> grown = {weak[0] * parts.counts[0], weak[1] * parts.counts[1],
-                                             weak[2] * parts.counts[2]};
+  const Cells grown = {weak[0] * parts.counts[0], weak[1] * parts.counts[1], weak[2] * parts.counts[2]};
   measure_grid(session, comm, options, exchange, "weak", {grown, parts}, "blocks");
 
   for (const std::string& file : options.matrices) {
@@ -289,7 +267,7 @@ void measure(Session& session, const Options& options) {
     const Operator op(matrix);
     std::string pick = op.owned().selection().picked;
     Filigree::Impl::broadcast_text(*comm, 0, pick);
-    const bool differs = largest(comm, pick == op.owned().selection().picked ? 0 : 1) > 0;
+    const bool differs = largest(pick == op.owned().selection().picked ? 0 : 1) > 0;
     std::cout << matrix_name(file) << ": optimize() picked " << pick << " on "
               << (differs ? "rank 0" : "all ranks") << (op.is_split() ? "" : ", for all columns")
               << std::endl;
@@ -302,28 +280,14 @@ void measure(Session& session, const Options& options) {
 }  // namespace FiligreePerf
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  // Only rank 0 prints and writes.
-  if (rank > 0) std::cout.setstate(std::ios::failbit);
-
   CLI::App app(
       "Times products over the ranks of mpirun, next to Tpetra's own, and predicts them for many GPUs.",
       "filigree_distributed");
   FiligreePerf::Options options;
   options.add_seconds_to(app);
-  CLI::Option* strong = app.add_option("--strong", options.strong, "cells of the grid that all ranks share")
-                            ->type_name("XxYxZ")
-                            ->capture_default_str();
-  CLI::Option* weak =
-      app.add_option("--weak", options.weak, "cells per rank of the grid that grows with the ranks")
-          ->type_name("XxYxZ")
-          ->capture_default_str();
-  app.add_option("--dof", options.dof, "unknowns per cell")
-      ->type_name("N")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
+  options.strong = "64x64x64";
+  options.weak = "48x48x48";
+  options.add_grids_to(app, "cells per rank of the grid that grows with the ranks");
   app.add_option("--matrix", options.matrices, "matrices to measure too (.mtx or .mtx.gz)")
       ->type_name("FILES")
       ->delimiter(',')
@@ -335,16 +299,7 @@ int main(int argc, char** argv) {
   add_number("--gpu_launch", options.gpu_launch_us, "microseconds per kernel launch");
   add_number("--gpu_message", options.gpu_message_us, "microseconds per message");
   add_number("--gpu_network", options.gpu_network_GBps, "GB/s that a GPU sends");
-  app.parse_complete_callback([&]() {
-    if (rank > 0) options.out.clear();
-  });
-  const int code = FiligreePerf::run_session(app, argc, argv, options, [&](FiligreePerf::Session& session) {
-    if (session.quick() && strong->empty()) options.strong = "12x12x12";
-    if (session.quick() && weak->empty()) options.weak = "8x8x8";
+  return FiligreePerf::run_session_on_ranks(app, argc, argv, options, [&](FiligreePerf::Session& session) {
     FiligreePerf::measure(session, options);
   });
-  // Other ranks may wait for one that failed.
-  if (code != 0) MPI_Abort(MPI_COMM_WORLD, code);
-  MPI_Finalize();
-  return 0;
 }

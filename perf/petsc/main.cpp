@@ -10,17 +10,13 @@
 #include <filigree/petsc/petsc_shell.hpp>
 #include <iostream>
 
-#include "measure/recommendation.hpp"
-#include "measure/session.hpp"
+#include "measure/ranks.hpp"
 #include "support/symmetric_grid.hpp"
 
 namespace FiligreePerf {
 namespace {
 
-struct Options : SessionOptions {
-  std::string strong = "128x128x128";
-  std::string weak = "100x100x100";
-  int dof = 4;
+struct Options : RankOptions {
   std::vector<std::string> types = {"aij"};
   std::string format;
 };
@@ -32,33 +28,9 @@ void check(PetscErrorCode code) {
                                              "; its message is above.");
 }
 
-double largest(double value) {
-  double result = 0;
-  MPI_Allreduce(&value, &result, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  return result;
-}
-
-/// Seconds of the slowest rank. All ranks begin at the same time, and all get the same result.
-double slowest_seconds(const std::function<void()>& work) {
-  Kokkos::fence();
-  MPI_Barrier(MPI_COMM_WORLD);
-  const Kokkos::Timer timer;
-  work();
-  Kokkos::fence();
-  return largest(timer.seconds());
-}
-
-using Cells = std::array<std::int64_t, 3>;
-
-std::string text_of(const Cells& cells) {
-  return std::to_string(cells[0]) + "x" + std::to_string(cells[1]) + "x" + std::to_string(cells[2]);
-}
-
 /// The matrix of SymmetricCoupling with the 7-point stencil. Each rank has the same number of planes along z, or one more.
 Mat make_matrix(const std::string& type, const Cells& cells, int dof) {
-  int rank = 0, ranks = 1;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const int rank = this_rank(), ranks = number_of_ranks();
   const std::int64_t plane = cells[0] * cells[1];
   const double most_entries =
       7.0 * dof * dof * static_cast<double>(plane) * static_cast<double>(cells[2] / ranks + 1);
@@ -223,9 +195,7 @@ class Problem {
 
   /// Of the elements of x for the remote columns by PETSc's VecScatter, with nothing else at the same time.
   double exchange_seconds() {
-    int ranks = 1;
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (ranks == 1) return 0;
+    if (number_of_ranks() == 1) return 0;
     Mat owned = nullptr, remote = nullptr;
     const PetscInt* columns = nullptr;
     PetscInt count = 0;
@@ -244,14 +214,11 @@ class Problem {
         check(VecScatterEnd(scatter, x, elements, INSERT_VALUES, SCATTER_FORWARD));
       }
     };
-    slowest_seconds(exchange);
-    std::vector<double> times;
-    for (int i = 0; i < (m_session.quick() ? 3 : 50); ++i)
-      times.push_back(slowest_seconds(exchange) / products_per_sample);
+    const double seconds = median_slowest_seconds(m_session.quick() ? 3 : 50, exchange) / products_per_sample;
     check(VecScatterDestroy(&scatter));
     check(ISDestroy(&numbers));
     check(VecDestroy(&elements));
-    return quantile(times, 0.5);
+    return seconds;
   }
 
   /// Times all variants in turns, after one run that does not count. A sample is the time of one of the `repeats` of a
@@ -271,10 +238,8 @@ class Problem {
 
   /// Adds the medians to the file.
   void add(const std::string& what, const Figures& more) {
-    int ranks = 1;
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const double median = quantile(shell().seconds, 0.5);
-    Figures figures = {{"ranks", ranks}, {"median_ms", 1e3 * median}};
+    Figures figures = {{"ranks", number_of_ranks()}, {"median_ms", 1e3 * median}};
     std::cout << m_name << ", " << what << ": shell " << 1e3 * median << " ms";
     for (const Variant& variant : m_variants) {
       if (&variant == &m_variants.back()) continue;
@@ -301,19 +266,10 @@ class Problem {
   std::vector<Variant> m_variants;  ///< of PETSc's types, and the shell of the first one
 };
 
-Cells cells_of(const std::string& flag, const std::string& text) {
-  const auto extents = numbers(flag, text, 'x', 1 << 20);
-  if (extents.size() != 3)
-    Filigree::Impl::fail<std::invalid_argument>(flag, ": \"", text,
-                                                "\" must have three extents, as in 64x64x64.");
-  return {extents[0], extents[1], extents[2]};
-}
-
 void measure(Session& session, const Options& options) {
-  int ranks = 1;
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const Cells strong = cells_of("--strong", options.strong);
-  Cells weak = cells_of("--weak", options.weak);
+  const int ranks = number_of_ranks();
+  const Cells strong = options.strong_cells();
+  Cells weak = options.weak_cells();
   weak[2] *= ranks;
   const std::string suffix = "_dof" + std::to_string(options.dof) + "_ranks" + std::to_string(ranks);
   for (const auto& [scaling, cells] : {std::pair("strong", strong), std::pair("weak", weak)}) {
@@ -331,29 +287,15 @@ void measure(Session& session, const Options& options) {
 }  // namespace FiligreePerf
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  // Only rank 0 prints and writes.
-  if (rank > 0) std::cout.setstate(std::ios::failbit);
-
   CLI::App app(
       "Times products and conjugate gradients of PETSc over the ranks of mpirun, with PETSc's matrices and "
       "with that of "
       "petsc_shell(). The environment variable PETSC_OPTIONS holds options of PETSc.",
       "filigree_petsc");
   FiligreePerf::Options options;
-  CLI::Option* strong = app.add_option("--strong", options.strong, "cells of the grid that all ranks share")
-                            ->type_name("XxYxZ")
-                            ->capture_default_str();
-  CLI::Option* weak =
-      app.add_option("--weak", options.weak, "cells per rank of the grid that grows with the ranks, along z")
-          ->type_name("XxYxZ")
-          ->capture_default_str();
-  app.add_option("--dof", options.dof, "unknowns per cell")
-      ->type_name("N")
-      ->check(CLI::Range(1, 64))
-      ->capture_default_str();
+  options.strong = "128x128x128";
+  options.weak = "100x100x100";
+  options.add_grids_to(app, "cells per rank of the grid that grows with the ranks, along z");
   app.add_option("--types", options.types,
                  "PETSc's types of the matrix, such as aij, aijkokkos or aijcusparse; the shell is made of "
                  "the first one")
@@ -362,19 +304,10 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--format", options.format, "format of the owned columns; without it each rank picks one")
       ->type_name("NAME");
-  app.parse_complete_callback([&]() {
-    if (rank > 0) options.out.clear();
-  });
-  const int code = FiligreePerf::run_session(app, argc, argv, options, [&](FiligreePerf::Session& session) {
-    if (session.quick() && strong->empty()) options.strong = "12x12x12";
-    if (session.quick() && weak->empty()) options.weak = "8x8x8";
+  return FiligreePerf::run_session_on_ranks(app, argc, argv, options, [&](FiligreePerf::Session& session) {
     // PETSc may hold data in Kokkos, so that it must end before Kokkos does.
     FiligreePerf::check(PetscInitializeNoArguments());
     FiligreePerf::measure(session, options);
     FiligreePerf::check(PetscFinalize());
   });
-  // Other ranks may wait for one that failed.
-  if (code != 0) MPI_Abort(MPI_COMM_WORLD, code);
-  MPI_Finalize();
-  return 0;
 }
