@@ -3,7 +3,7 @@
 // The kernels of block conjugate gradients. Their numbers are those of block_conjugate_gradients.hpp.
 #pragma once
 
-#include "filigree/solve/inverse_diagonal.hpp"
+#include "filigree/solve/inverse_diagonal_kernels.hpp"
 #include "filigree/solve/real_part.hpp"
 #include "filigree/solve/row_kernel.hpp"
 #include "filigree/solve/small_matrix.hpp"

@@ -7,7 +7,7 @@
 #include "filigree/core/load_once.hpp"
 #include "filigree/product/multi_vector.hpp"
 #include "filigree/solve/grid_colors.hpp"
-#include "filigree/solve/inverse_diagonal.hpp"
+#include "filigree/solve/inverse_diagonal_kernels.hpp"
 
 namespace Filigree::Impl {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "filigree/solve/grid_colors.hpp"
-#include "filigree/solve/inverse_diagonal.hpp"
+#include "filigree/solve/inverse_diagonal_kernels.hpp"
 #include "filigree/solve/row_kernel.hpp"
 
 namespace Filigree::Impl {

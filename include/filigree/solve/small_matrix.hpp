@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
-#include "filigree/solve/inverse_diagonal.hpp"
+#include "filigree/solve/inverse_diagonal_kernels.hpp"
 #include "filigree/solve/real_part.hpp"
 
 namespace Filigree::Impl {
