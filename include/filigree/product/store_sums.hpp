@@ -84,7 +84,7 @@ KOKKOS_FORCEINLINE_FUNCTION void store_counted_columns(const Operands& operands,
   using element_type = typename Operands::y_type;
   constexpr int columns = Operands::most_columns;
   constexpr int size = static_cast<int>(sizeof(PackType) / sizeof(element_type));
-  constexpr int group = BetaIs0 ? 1 : std::min<int>(columns, Operands::column_group);
+  constexpr int group = BetaIs0 ? 1 : columns < Operands::column_group ? columns : Operands::column_group;
   static_assert(columns % group == 0, "A group must not reach beyond the last column.");
   FILIGREE_UNROLL(16)
   for (int first = 0; first < columns; first += group) {
@@ -175,6 +175,10 @@ KOKKOS_FORCEINLINE_FUNCTION void store_row(const Operands& operands, const typen
   }
 }
 
+/// The neighbouring rows of y that a store of store_rows() writes at most: a power of 2 that divides Rows.
+template <class Y, int Rows>
+constexpr int rows_per_store = std::min<int>(Rows & -Rows, std::max<int>(1, 16 / sizeof(Y)));
+
 /// Stores the sums of Rows neighbouring rows, from `row` on, but not those of rows from y_rows on. Row `row` exists. If
 /// the elements of y are neighbours in memory, and all columns are aligned, a store writes up to 16 bytes, because
 /// several narrow stores per lane make the cache of a GPU handle twice as many writes (see docs/performance.md, "CDS:
@@ -192,8 +196,7 @@ KOKKOS_FORCEINLINE_FUNCTION void store_rows(const Operands& operands,
     const bool all_exist = static_cast<std::int64_t>(row) < y_rows - (Rows - 1);
     if constexpr (Operands::y_is_in_memory) {
       using element_type = typename Operands::y_type;
-      // A power of 2 that divides the number of rows.
-      constexpr int size = std::min<int>(Rows & -Rows, std::max<int>(1, 16 / sizeof(element_type)));
+      constexpr int size = rows_per_store<element_type, Rows>;
       using pack_type = Pack<element_type, size>;
       const bool are_packs = operands.y.has_unit_stride() &&
                              (Operands::most_columns == 1 || operands.y.column_stride % size == 0) &&
