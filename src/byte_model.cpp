@@ -29,29 +29,29 @@ struct ByteModel::Kernel {
 /// The figures of all kernels, fitted to measurements (see docs/performance.md, "Figures of the byte model").
 struct ByteModel::Kernels {
   /// The product of Kokkos Kernels. The mean row length decides the lanes per row.
-  static constexpr Kernel kokkos_kernels = {63, 3.5, 191, 20e9};
-  static constexpr Kernel crs_one_lane = {55, 6, 137, 48e9, 1, 0.6};
+  static constexpr Kernel kokkos_kernels = {68, 3.5, 200, 19e9};
+  static constexpr Kernel crs_one_lane = {55, 8.1, 145, 55e9, 1, 0.6};
   /// Rows begin and end inside sectors. A sector is loaded whole even if a row needs only a part of it.
-  static constexpr Kernel crs_lanes = {65, 7.1, 116, 24e9};
+  static constexpr Kernel crs_lanes = {71, 7.7, 125, 22e9};
   /// Chunks of equally many entries: one step multiplies and adds 32 of them.
-  static constexpr Kernel crs_balanced = {21.1, 15.75, 0, 41.5e9, 1, 1, 4500};
-  static constexpr Kernel coo = {6.6, 26.65, 0, 41.7e9, 1, 1, 4500};
-  static constexpr Kernel ell = {42, 9, 137, 48e9, 1.15, 0.7};
-  static constexpr Kernel ell_lanes = {66, 8.1, 163, 48e9, 1.5};
+  static constexpr Kernel crs_balanced = {17, 16, 0, 36e9, 1, 0.77, 2100};
+  static constexpr Kernel coo = {14, 26, 0, 30e9, 1, 1, 1900};
+  static constexpr Kernel ell = {46, 10, 145, 48e9, 1.15, 0.83};
+  static constexpr Kernel ell_lanes = {71, 8.1, 140, 51e9, 1.5};
   /// Reads no row lengths.
-  static constexpr Kernel ellpack = {48, 3, 137, 54e9, 0.95, 0.8};
-  static constexpr Kernel sell = {57, 6.5, 137, 48e9, 0.95, 0.8};
+  static constexpr Kernel ellpack = {48, 3.1, 115, 49e9, 0.95, 0.78};
+  static constexpr Kernel sell = {63, 6.5, 110, 48e9, 0.95, 0.8};
   /// Reads the permutation and stores each sum in its matrix row.
-  static constexpr Kernel sell_sorted = {63, 6.5, 137, 48e9, 0.9, 0.8};
-  static constexpr Kernel sell_lanes = {80, 8.1, 163, 48e9, 1.5};
-  static constexpr Kernel jds = {30, 4, 250, 48e9, 1.2, 0.85};
+  static constexpr Kernel sell_sorted = {66, 4.8, 165, 52e9, 0.9, 0.87};
+  static constexpr Kernel sell_lanes = {83, 8.9, 170, 48e9, 1.5};
+  static constexpr Kernel jds = {30, 4, 260, 40e9, 1.2, 0.94};
   /// SELL with one row length per slice (JDS-ELL), whose kernel also reads the offsets of the slices.
-  static constexpr Kernel jds_ell = {71, 5.3, 230, 48e9, 1.5, 0.8};
+  static constexpr Kernel jds_ell = {71, 5.3, 230, 42e9, 1.5, 0.95};
   /// The loads of all diagonals are independent, so that a step takes few instructions.
-  static constexpr Kernel diagonals = {32, 0.6, 100, 48e9, 0.9, 0.55};
-  static constexpr Kernel blocks = {35, 6.2, 302, 29e9, 1.25, 0.5};
+  static constexpr Kernel diagonals = {32, 0.6, 95, 48e9, 0.9, 0.52};
+  static constexpr Kernel blocks = {38, 6.8, 290, 26e9, 1.25, 0.6};
   /// Blocks of less than four rows. The factor for hosts is that of a former kernel; a smaller one led to worse picks.
-  static constexpr Kernel small_blocks = {35, 6.2, 302, 29e9, 2, 0.5};
+  static constexpr Kernel small_blocks = {38, 6.8, 290, 26e9, 2, 0.6};
   /// The product of Kokkos Kernels 4.2 and newer. `step` is per cache line that the lanes of a warp touch,
   /// and `wait` is per block.
   static constexpr Kernel bsr = {14, 0.354, 553, 42e9, 1.5, 0.5};
@@ -61,6 +61,12 @@ namespace {
 
 /// Seconds of the launch and the end of a kernel.
 constexpr double launch_seconds = 2.5e-6;
+/// With values of up to 4 bytes in A and x, a warp or step takes this part of its time (see docs/performance.md, "Figures
+/// of the byte model").
+constexpr double part_of_narrow_instructions = 0.83;
+/// What short columns add to the time per warp and per step of SELL, in nanoseconds of one multiprocessor.
+constexpr double warp_of_short_columns = 29;
+constexpr double step_of_short_columns = 0.64;
 /// On a host, SELL with short columns takes longer per byte than with columns of full width by this factor (see
 /// docs/performance.md, "Host factors of the byte model").
 constexpr double host_factor_of_short_columns = 1.17;
@@ -251,8 +257,10 @@ double ByteModel::seconds(const Kernel& kernel, const Work& work, bool with_vect
   const double all = m_speed.gpu.multiprocessors;
   const bool is_cached = work.storage_bytes + x_bytes + y_bytes <= part_of_cache * m_speed.gpu.cache_bytes;
   const double factor = is_cached ? kernel.cached : 1;
+  const double narrow = std::max(m_scalar, m_vector) <= 4 ? part_of_narrow_instructions : 1;
+  const double instructions = narrow * (kernel.warp * work.warps + kernel.step * work.steps);
   const double busy = longest_of(memory, factor * work.cache_bytes / (kernel.cache_bytes_per_second * all),
-                                 1e-9 * factor * (kernel.warp * work.warps + kernel.step * work.steps) / all);
+                                 1e-9 * factor * instructions / all);
   const double wait = 1e-9 * factor * kernel.wait * work.longest_wait;
   const double both = work.longest_is_first ? std::hypot(busy, wait) : busy + wait;
   return both + 1e-9 * kernel.begin + launch_seconds;
@@ -369,7 +377,11 @@ Prediction ByteModel::predict(const SellOptions& options) const {
   const double reads = (options.short_columns ? 3 : 2) + (sorted ? 1 : 0);
   Kernel kernel = sorted ? Kernels::sell_sorted : Kernels::sell;
   if (log2_lanes > 0) kernel = Kernels::sell_lanes;
-  if (options.short_columns) kernel.host *= host_factor_of_short_columns;
+  if (options.short_columns) {
+    kernel.warp += warp_of_short_columns;
+    kernel.step += step_of_short_columns;
+    kernel.host *= host_factor_of_short_columns;
+  }
   return predict_kernel(kernel, work, bytes, reads);
 }
 
