@@ -29,29 +29,29 @@ struct ByteModel::Kernel {
 /// The figures of all kernels, fitted to measurements (see docs/performance.md, "Figures of the byte model").
 struct ByteModel::Kernels {
   /// The product of Kokkos Kernels. The mean row length decides the lanes per row.
-  static constexpr Kernel kokkos_kernels = {68, 3.5, 200, 19e9};
-  static constexpr Kernel crs_one_lane = {55, 8.1, 145, 55e9, 1, 0.6};
+  static constexpr Kernel kokkos_kernels = {63, 3.5, 190, 20e9, 1, 0.96};
+  static constexpr Kernel crs_one_lane = {46, 6.6, 150, 62e9, 1, 0.58};
   /// Rows begin and end inside sectors. A sector is loaded whole even if a row needs only a part of it.
-  static constexpr Kernel crs_lanes = {71, 7.7, 125, 22e9};
+  static constexpr Kernel crs_lanes = {65, 7.1, 110, 24e9};
   /// Chunks of equally many entries: one step multiplies and adds 32 of them.
-  static constexpr Kernel crs_balanced = {17, 16, 0, 36e9, 1, 0.77, 2100};
-  static constexpr Kernel coo = {14, 26, 0, 30e9, 1, 1, 1900};
-  static constexpr Kernel ell = {46, 10, 145, 48e9, 1.15, 0.83};
-  static constexpr Kernel ell_lanes = {71, 8.1, 140, 51e9, 1.5};
+  static constexpr Kernel crs_balanced = {16, 16, 0, 38e9, 1, 0.65, 2000};
+  static constexpr Kernel coo = {13, 24, 0, 32e9, 1, 0.96, 1900};
+  static constexpr Kernel ell = {46, 9.4, 125, 48e9, 1.15, 0.67};
+  static constexpr Kernel ell_lanes = {65, 7.8, 145, 48e9, 1.5, 0.91};
   /// Reads no row lengths.
-  static constexpr Kernel ellpack = {48, 3.1, 115, 49e9, 0.95, 0.78};
-  static constexpr Kernel sell = {63, 6.5, 110, 48e9, 0.95, 0.8};
+  static constexpr Kernel ellpack = {46, 3, 115, 52e9, 0.95, 0.73};
+  static constexpr Kernel sell = {50, 6.2, 110, 46e9, 0.95, 0.77};
   /// Reads the permutation and stores each sum in its matrix row.
-  static constexpr Kernel sell_sorted = {66, 4.8, 165, 52e9, 0.9, 0.87};
-  static constexpr Kernel sell_lanes = {83, 8.9, 170, 48e9, 1.5};
-  static constexpr Kernel jds = {30, 4, 260, 40e9, 1.2, 0.94};
+  static constexpr Kernel sell_sorted = {58, 5.5, 140, 55e9, 0.9, 0.8};
+  static constexpr Kernel sell_lanes = {80, 8.4, 150, 50e9, 1.5, 0.88};
+  static constexpr Kernel jds = {30, 4, 240, 48e9, 1.2, 0.82};
   /// SELL with one row length per slice (JDS-ELL), whose kernel also reads the offsets of the slices.
-  static constexpr Kernel jds_ell = {71, 5.3, 230, 42e9, 1.5, 0.95};
+  static constexpr Kernel jds_ell = {71, 5.3, 230, 48e9, 1.5, 0.77};
   /// The loads of all diagonals are independent, so that a step takes few instructions.
-  static constexpr Kernel diagonals = {32, 0.6, 95, 48e9, 0.9, 0.52};
-  static constexpr Kernel blocks = {38, 6.8, 290, 26e9, 1.25, 0.6};
+  static constexpr Kernel diagonals = {32, 0.6, 96, 48e9, 0.9, 0.56};
+  static constexpr Kernel blocks = {36, 6.5, 300, 25e9, 1.25, 0.54};
   /// Blocks of less than four rows. The factor for hosts is that of a former kernel; a smaller one led to worse picks.
-  static constexpr Kernel small_blocks = {38, 6.8, 290, 26e9, 2, 0.6};
+  static constexpr Kernel small_blocks = {36, 6.5, 300, 25e9, 2, 0.54};
   /// The product of Kokkos Kernels 4.2 and newer. `step` is per cache line that the lanes of a warp touch,
   /// and `wait` is per block.
   static constexpr Kernel bsr = {14, 0.354, 553, 42e9, 1.5, 0.5};
@@ -61,24 +61,25 @@ namespace {
 
 /// Seconds of the launch and the end of a kernel.
 constexpr double launch_seconds = 2.5e-6;
-/// With values of up to 4 bytes in A and x, a warp or step takes this part of its time (see docs/performance.md, "Figures
+/// With values of up to 4 bytes in A and x, a warp or a step takes this part of its time (see docs/performance.md, "Figures
 /// of the byte model").
-constexpr double part_of_narrow_instructions = 0.83;
-/// What short columns add to the time per warp and per step of SELL, in nanoseconds of one multiprocessor.
-constexpr double warp_of_short_columns = 29;
-constexpr double step_of_short_columns = 0.64;
+constexpr double part_of_narrow_instructions = 0.8;
+/// What short columns add to the time per warp of SELL, in nanoseconds of one multiprocessor.
+constexpr double warp_of_short_columns = 25;
 /// On a host, SELL with short columns takes longer per byte than with columns of full width by this factor (see
 /// docs/performance.md, "Host factors of the byte model").
 constexpr double host_factor_of_short_columns = 1.17;
 /// If the matrix and the vectors take at most this part of the last cache, the product before has left them there
 /// (see docs/performance.md, "Matrices that fit the cache").
 constexpr double part_of_cache = 0.8;
+/// The last cache delivers bytes in this part of the time of the memory.
+constexpr double part_of_cached_memory = 0.62;
 /// Seconds of the searches of a balanced CRS product whose chunks reach over very many rows. A search is a
 /// sequence of dependent loads (see docs/performance.md, "Balanced CRS with many rows without entries").
 constexpr double search_seconds = 40e-6;
 /// Sorting puts the rows of SELL without entries together. The model counts this part of a warp for a warp of only such
 /// rows. The figure was chosen (see docs/performance.md, "Balanced CRS with many rows without entries").
-constexpr double part_of_empty_warp = 0.25;
+constexpr double part_of_empty_warp = 0.5;
 /// Bytes of sectors per row that sorting moves away from its neighbours. The lane of the row loads the
 /// permutation, the row length and x, and stores y, each in a sector that no other lane uses.
 constexpr double sector_bytes_of_moved_row = 244;
@@ -256,10 +257,11 @@ double ByteModel::seconds(const Kernel& kernel, const Work& work, bool with_vect
   if (m_speed.gpu.multiprocessors == 0) return memory * kernel.host;
   const double all = m_speed.gpu.multiprocessors;
   const bool is_cached = work.storage_bytes + x_bytes + y_bytes <= part_of_cache * m_speed.gpu.cache_bytes;
+  const double source = is_cached ? part_of_cached_memory * memory : memory;
   const double factor = is_cached ? kernel.cached : 1;
   const double narrow = std::max(m_scalar, m_vector) <= 4 ? part_of_narrow_instructions : 1;
   const double instructions = narrow * (kernel.warp * work.warps + kernel.step * work.steps);
-  const double busy = longest_of(memory, factor * work.cache_bytes / (kernel.cache_bytes_per_second * all),
+  const double busy = longest_of(source, factor * work.cache_bytes / (kernel.cache_bytes_per_second * all),
                                  1e-9 * factor * instructions / all);
   const double wait = 1e-9 * factor * kernel.wait * work.longest_wait;
   const double both = work.longest_is_first ? std::hypot(busy, wait) : busy + wait;
@@ -379,7 +381,6 @@ Prediction ByteModel::predict(const SellOptions& options) const {
   if (log2_lanes > 0) kernel = Kernels::sell_lanes;
   if (options.short_columns) {
     kernel.warp += warp_of_short_columns;
-    kernel.step += step_of_short_columns;
     kernel.host *= host_factor_of_short_columns;
   }
   return predict_kernel(kernel, work, bytes, reads);
