@@ -12,16 +12,17 @@ namespace Filigree {
 
 /// What a kernel costs. Times are nanoseconds of one multiprocessor.
 struct ByteModel::Kernel {
-  double warp;        ///< per warp: to begin, find its rows and store their sums
-  double step;        ///< per step of a warp: one entry for each lane
-  double wait = 137;  ///< per entry that the lane of the longest row multiplies: the latency of its loads, of
-                      ///< which several are in flight
-  double cache_bytes_per_second = 48e9;  ///< bytes of sectors that reach one multiprocessor
+  double warp;  ///< per warp: to begin, find its rows and store their sums
+  double step;  ///< per step of a warp: one entry for each lane
+  double wait;  ///< per entry that the lane of the longest row multiplies: the latency of its loads, of which
+                ///< several are in flight
+  double cache_bytes_per_second;  ///< bytes of sectors that reach one multiprocessor
   /// On a host the memory time is multiplied by this factor. 1 stands for the time per byte of CRS (see
   /// docs/performance.md, "Host factors of the byte model").
   double host = 1;
   /// If the last cache of a GPU holds the matrix and the vectors, all times but that of the memory are
-  /// multiplied by this factor, because lanes then wait less for their loads.
+  /// multiplied by this factor, because lanes then wait less for their loads. The time of the memory is multiplied by
+  /// part_of_cached_memory.
   double cached = 1;
   double begin = 0;  ///< per product: to find rows and to join rows of two teams
 };
@@ -61,10 +62,11 @@ namespace {
 
 /// Seconds of the launch and the end of a kernel.
 constexpr double launch_seconds = 2.5e-6;
-/// With values of up to 4 bytes in A and x, a warp or a step takes this part of its time (see docs/performance.md, "Figures
-/// of the byte model").
+/// With values of up to 4 bytes in A and x, a warp or a step takes this part of its time (see docs/performance.md,
+/// "Figures of the byte model").
 constexpr double part_of_narrow_instructions = 0.8;
-/// What short columns add to the time per warp of SELL, in nanoseconds of one multiprocessor.
+/// What short columns add to the time per warp of SELL, in nanoseconds of one multiprocessor (see docs/performance.md,
+/// "Figures of the byte model").
 constexpr double warp_of_short_columns = 25;
 /// On a host, SELL with short columns takes longer per byte than with columns of full width by this factor (see
 /// docs/performance.md, "Host factors of the byte model").
@@ -72,7 +74,8 @@ constexpr double host_factor_of_short_columns = 1.17;
 /// If the matrix and the vectors take at most this part of the last cache, the product before has left them there
 /// (see docs/performance.md, "Matrices that fit the cache").
 constexpr double part_of_cache = 0.8;
-/// The last cache delivers bytes in this part of the time of the memory.
+/// The last cache of a GPU delivers bytes in this part of the time of the memory (see docs/performance.md, "Figures of
+/// the byte model").
 constexpr double part_of_cached_memory = 0.62;
 /// Seconds of the searches of a balanced CRS product whose chunks reach over very many rows. A search is a
 /// sequence of dependent loads (see docs/performance.md, "Balanced CRS with many rows without entries").
@@ -485,6 +488,8 @@ Prediction ByteModel::predict(const HecOptions& options) const {
   rest.longest_wait = std::min(m_longest_row - part.width, static_cast<double>(options.long_row));
   rest.storage_bytes = result.storage_bytes;
   result.seconds += seconds(Kernels::crs_one_lane, rest, false);
+  // Both parts are multiplied in one launch, and each of the two times includes one.
+  if (m_speed.gpu.multiprocessors > 0) result.seconds -= launch_seconds;
   return result;
 }
 
@@ -527,6 +532,7 @@ Prediction ByteModel::predict(const SymCdsOptions& options) const {
   const bool is_narrow = m_scalar < 8;
   Work work = row_work(storage / (is_narrow ? 0.72 : 0.9), 0);
   work.cache_bytes = work.bytes;
+  work.storage_bytes = storage;
   const double by_memory = seconds(Kernels::diagonals, work);
   const double by_caches = above > 4 ? full.seconds / (is_narrow ? 0.8 : 1.14) : 0;
   return {storage, std::max(by_memory, by_caches), conversion};
@@ -548,6 +554,7 @@ Prediction ByteModel::predict(const DictCdsOptions& options) const {
   if (m_speed.gpu.multiprocessors == 0) return {storage, 1.2 * full.seconds, conversion};
   Work work = row_work(storage, 0);
   work.cache_bytes = work.bytes;
+  work.storage_bytes = storage;
   const double largest_gain = options.block_size == 1 ? 1.1 : options.block_size == 2 ? 2.5 : 3.3;
   return {storage, std::max(seconds(Kernels::diagonals, work), full.seconds / largest_gain), conversion};
 }

@@ -6,6 +6,8 @@
 #include <mpi.h>
 
 #include <array>
+#include <CLI/CLI.hpp>
+#include <cstdint>
 #include <functional>
 #include <iostream>
 #include <Kokkos_Core.hpp>

@@ -79,6 +79,9 @@ TEST(TargetReport, SucceedsOnlyIfThereAreTargetsAndAllHold) {
 
 TEST(GeometricMean, IsNotANumberWithoutValues) {
   EXPECT_TRUE(std::isnan(geometric_mean({})));
+}
+
+TEST(GeometricMean, IsTheRootOfTheProduct) {
   EXPECT_DOUBLE_EQ(geometric_mean({0.5, 2}), 1);
   EXPECT_DOUBLE_EQ(geometric_mean({2, 4, 8}), 4);
 }

@@ -185,7 +185,8 @@ TYPED_TEST(StoreSums, LoadRowsBeforeTheyStore) {
   EXPECT_EQ(memory[1], static_cast<Y>(Sum(2) * sums[1][1] + Sum(3) * Sum(before)));
 }
 
-/// A function that is called with the sums instead of y. It writes them to a matrix of 16 columns, and counts its calls.
+/// A function that is called with the sums instead of y. It writes them to a matrix of 16 columns, and counts its
+/// calls.
 template <class Sum>
 struct Recorder {
   Sum* sums;

@@ -65,7 +65,7 @@ struct FormatPrediction {
   /// Measured seconds of the conversion on a device without a model; 0 elsewhere.
   double measured_conversion_seconds = 0;
   /// Seconds of a product: the smallest of five measurements, each the mean of up to 20 products; 0 if they were not
-  /// timed. They run one after the other, so a small matrix stays in the caches. The prediction is for cold caches.
+  /// timed. They run one after the other, so a small matrix stays in the caches.
   double measured_seconds = 0;
   std::string refusal;  ///< why it was refused; empty if it was not
 };
