@@ -20,9 +20,8 @@ struct ByteModel::Kernel {
   /// On a host the memory time is multiplied by this factor. 1 stands for the time per byte of CRS (see
   /// docs/performance.md, "Host factors of the byte model").
   double host = 1;
-  /// If the last cache of a GPU holds the matrix and the vectors, all times but that of the memory are
-  /// multiplied by this factor, because lanes then wait less for their loads. The time of the memory is multiplied by
-  /// part_of_cached_memory.
+  /// If the last cache of a GPU holds the matrix and the vectors, the cache time, the instruction time and the wait are
+  /// multiplied by this factor, because lanes then wait less for their loads.
   double cached = 1;
   double begin = 0;  ///< per product: to find rows and to join rows of two teams
 };
@@ -74,8 +73,8 @@ constexpr double host_factor_of_short_columns = 1.17;
 /// If the matrix and the vectors take at most this part of the last cache, the product before has left them there
 /// (see docs/performance.md, "Matrices that fit the cache").
 constexpr double part_of_cache = 0.8;
-/// The last cache of a GPU delivers bytes in this part of the time of the memory (see docs/performance.md, "Figures of
-/// the byte model").
+/// If the last cache of a GPU holds the matrix and the vectors, the memory time is multiplied by this (see
+/// docs/performance.md, "Figures of the byte model").
 constexpr double part_of_cached_memory = 0.62;
 /// Seconds of the searches of a balanced CRS product whose chunks reach over very many rows. A search is a
 /// sequence of dependent loads (see docs/performance.md, "Balanced CRS with many rows without entries").

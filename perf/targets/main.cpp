@@ -98,8 +98,8 @@ struct Picks {
     of_cusparse.push_back(m.best_cusparse_csr() / picked);
   }
   void report(TargetReport& report, const std::string& where) const {
-    report.at_least("optimize(), " + where + ": speed / best format, mean", 0.97, mean(of_best));
-    report.at_least("optimize(), " + where + ": speed / best format, worst", 0.9,
+    report.at_least("optimize(), " + where + ": speed / best format, mean", 0.98, mean(of_best));
+    report.at_least("optimize(), " + where + ": speed / best format, worst", 0.95,
                     *std::min_element(of_best.begin(), of_best.end()));
     report.at_least("optimize(), " + where + ": speed / best cuSPARSE CSR, worst", 0.95,
                     *std::min_element(of_cusparse.begin(), of_cusparse.end()));

@@ -125,8 +125,8 @@ TEST(ByteModel, ChargesLongRowsThatOneLaneMultiplies) {
   EXPECT_LT(balanced, warp);
 }
 
-/// A cache delivers bytes faster than the memory, and lanes wait less for its loads. The teams of balanced CRS need a few
-/// microseconds besides their entries, so that it loses to SELL on small matrices with equal rows.
+/// A cache delivers bytes faster than the memory, and lanes wait less for its loads. The teams of balanced CRS need a
+/// few microseconds besides their entries, so that it loses to SELL on small matrices with equal rows.
 TEST(ByteModel, KnowsMatricesThatFitTheCache) {
   const auto crs = grid(24, 2);
   const ByteModel cached = model_of(crs, h200());
@@ -171,6 +171,7 @@ TEST(ByteModel, KnowsThatALargeSymmetricMatrixDoesNotFitTheCache) {
   const auto expect = [&](const auto& options) {
     const Filigree::Prediction prediction = without_cache.predict(options);
     EXPECT_EQ(seconds_with_cache(options, vectors + prediction.storage_bytes), prediction.seconds);
+    // This cache holds the matrix in all formats, also in CDS, from whose time the others are computed.
     EXPECT_LT(seconds_with_cache(options, 4 * (vectors + 4 * prediction.storage_bytes)), prediction.seconds);
   };
   expect(symmetric);
@@ -178,7 +179,7 @@ TEST(ByteModel, KnowsThatALargeSymmetricMatrixDoesNotFitTheCache) {
 }
 
 /// Steps of a warp take less time if the values of A and of the vectors have 4 bytes. Eight lanes per short row need so
-/// many warps that their instructions decide.
+/// many warps that the instruction time is the largest.
 TEST(ByteModel, ChargesLessForInstructionsOfNarrowValues) {
   const auto statistics = Filigree::matrix_statistics(ExecutionSpace(), grid(40, 1), 60e6);
   Filigree::SellOptions sell;
@@ -225,8 +226,8 @@ TEST(ByteModel, PrefersCooToBalancedCrsIfAlmostAllRowsAreEmpty) {
   EXPECT_LT(coo_per_crs(10000000), 0.9);
 }
 
-/// Warps of rows without entries end early. Sorted SELL has them at the end of each window. Here they are together in any
-/// order, so that only this distinguishes the windows.
+/// Warps of rows without entries end early. In this matrix they are together already, so that sorting does not change
+/// the padding. Only the discount for such warps differs, which the model gives to sorted SELL.
 TEST(ByteModel, ChargesLessForWarpsWithoutEntries) {
   HostMatrix<double> host(1000000, 1000);
   for (std::size_t row = 0; row < 50000; ++row)

@@ -175,7 +175,8 @@ KOKKOS_FORCEINLINE_FUNCTION void store_row(const Operands& operands, const typen
   }
 }
 
-/// The neighbouring rows of y that a store of store_rows() writes at most: a power of 2 that divides Rows.
+/// The largest number of neighbouring rows of y that one store of store_rows() writes. It is a power of 2 that divides
+/// Rows.
 template <class Y, int Rows>
 constexpr int rows_per_store = std::min<int>(Rows & -Rows, std::max<int>(1, 16 / sizeof(Y)));
 

@@ -11,8 +11,8 @@ namespace Filigree {
 struct Prediction {
   /// Bytes of the matrix in this format.
   double storage_bytes = 0;
-  /// Seconds of one product; infinite if the format cannot hold the matrix. Caches are cold, unless the last cache of the
-  /// GPU holds the matrix and the vectors.
+  /// Seconds of one product; infinite if the format cannot hold the matrix. Caches are cold, unless the last cache of
+  /// the GPU holds the matrix and the vectors.
   double seconds = std::numeric_limits<double>::infinity();
   /// Seconds of the conversion from CRS without the check of the input.
   double conversion_seconds = 0;
@@ -35,12 +35,13 @@ struct Prediction {
 /// lane needs for the longest row, because at the end of a kernel no other work runs meanwhile. JDS begins with its
 /// longest rows, so that they overlap with other rows.
 ///
-/// If the last cache holds the matrix and the vectors, the times are multiplied by factors of up to 1, because it then has
-/// them from the product before. Instructions take less time if A and x have values of up to 4 bytes.
+/// If the last cache holds the matrix and the vectors, because the product before left them there, the three times and
+/// the time of the longest row are multiplied by factors of up to 1. Instructions take less time if A, x and y have
+/// values of up to 4 bytes.
 ///
 /// src/byte_model.cpp has the bytes, sectors, warps and steps of each format and the nanoseconds of its
-/// kernel. The nanoseconds and the factors were fitted to products of double and float on one GPU; other types and GPUs use
-/// them unchanged. On a host the time is the memory time multiplied by a factor of the kernel.
+/// kernel. The nanoseconds and the factors were fitted to products of double and float on one GPU; other types and GPUs
+/// use them unchanged. On a host the time is the memory time multiplied by a factor of the kernel.
 ///
 /// Limits of the model: SELL is predicted with the padding of slices of 32 rows, whatever the slice height.
 /// The padding of a sorting window is interpolated between the window sizes of the statistics by the
