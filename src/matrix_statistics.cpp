@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "filigree/tune/matrix_statistics.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace Filigree {
@@ -30,7 +31,26 @@ void check_statistics_arguments(double cache_bytes, int block_size) {
                                 MatrixStatistics::largest_block, ", or 0 to derive it from the matrix.");
 }
 
-std::int64_t sampled_diagonals(const std::int64_t* coordinates, std::int64_t samples, std::int64_t b) {
+namespace {
+
+/// The number of diagonals of a matrix of which `samples` of `nnz` entries lie on `found` diagonals, if all diagonals
+/// have equally many entries. Of k diagonals each has nnz / k entries, and is missed if none of them is a sample.
+double estimated_diagonals(double found, double samples, double nnz) {
+  if (samples >= nnz) return found;
+  const auto expected = [&](double k) { return -k * std::expm1(nnz / k * std::log1p(-samples / nnz)); };
+  double low = found;
+  double high = nnz;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = 0.5 * (low + high);
+    (expected(middle) < found ? low : high) = middle;
+  }
+  return low;
+}
+
+}  // namespace
+
+std::int64_t sampled_diagonals(const std::int64_t* coordinates, std::int64_t samples, std::int64_t b,
+                               const MatrixStatistics& matrix) {
   // Diagonals are told apart by a 16-bit hash of their offsets. Sorting the offsets would take longer than a
   // product (see docs/performance.md, "Statistics of a matrix").
   std::vector<bool> found(std::size_t(1) << 16);
@@ -42,7 +62,11 @@ std::int64_t sampled_diagonals(const std::int64_t* coordinates, std::int64_t sam
     found[hash] = true;
     ++count;
   }
-  return count;
+  if (count == 0) return 0;
+  const double estimate = estimated_diagonals(static_cast<double>(count), static_cast<double>(samples),
+                                              static_cast<double>(matrix.nnz));
+  const std::int64_t most = (matrix.rows + b - 1) / b + (matrix.columns + b - 1) / b - 1;
+  return std::min(most, static_cast<std::int64_t>(std::llround(estimate)));
 }
 
 void read_statistics(const std::int64_t* counts, std::int64_t sector_samples, std::int64_t block_samples,

@@ -236,7 +236,34 @@ TEST(MatrixStatistics, DoesNotCountTooManyDiagonals) {
   const MatrixStatistics s = statistics(device_crs(host));
   EXPECT_EQ(s.best_block_size(), 1);
   EXPECT_FALSE(s.diagonals_are_counted[1]);
-  EXPECT_GT(s.diagonals[1], 100);
+  EXPECT_GT(s.diagonals[1], 1000);
+}
+
+/// A matrix of `rows` rows with a full band of 2 * reach + 1 diagonals.
+Crs<double> band(std::int64_t rows, std::int64_t reach) {
+  HostMatrix<double> host(rows, rows);
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t column = std::max<std::int64_t>(0, row - reach);
+         column <= std::min(rows - 1, row + reach); ++column)
+      host.rows[static_cast<std::size_t>(row)].push_back({column, 1.0});
+  return device_crs(host);
+}
+
+/// Samples of many diagonals miss some of them, so that the number on which samples lie is too small.
+TEST(MatrixStatistics, EstimatesDiagonalsFromSamples) {
+  const auto estimate = [](const Crs<double>& crs) {
+    const MatrixStatistics s = Filigree::matrix_statistics(ExecutionSpace(), crs, cache, 1, false);
+    EXPECT_FALSE(s.diagonals_are_counted[1]);
+    return s.diagonals[1];
+  };
+  EXPECT_EQ(estimate(band(3000, 0)), 1);
+  EXPECT_EQ(estimate(band(3000, 3)), 7);
+  // All entries of this matrix are samples.
+  EXPECT_EQ(estimate(band(20, 5)), 11);
+  EXPECT_NEAR(static_cast<double>(estimate(band(3000, 150))), 301, 60);
+  const auto of_dense = estimate(band(600, 599));
+  EXPECT_GE(of_dense, 700);
+  EXPECT_LE(of_dense, 1199);
 }
 
 TEST(MatrixStatistics, TakesMatricesWithoutRowsColumnsOrEntries) {

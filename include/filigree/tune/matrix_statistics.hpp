@@ -66,7 +66,7 @@ struct MatrixStatistics {
   /// rows with more than 256 entries per row on average count as having one entry.
   std::array<double, largest_block + 1> block_fill = {};
   /// diagonals[b]: the number of nonempty diagonals of b x b blocks, for b = 1 and for the block size that
-  /// was asked for; 0 for others. It is a lower bound from the samples unless diagonals_are_counted[b].
+  /// was asked for; 0 for others. It is an estimate from the samples unless diagonals_are_counted[b].
   std::array<std::int64_t, largest_block + 1> diagonals = {};
   /// Whether diagonals[b] is exact.
   std::array<bool, largest_block + 1> diagonals_are_counted = {};
@@ -90,8 +90,10 @@ namespace Impl {
 /// Throws std::invalid_argument if an argument of matrix_statistics() is out of range.
 void check_statistics_arguments(double cache_bytes, int block_size);
 
-/// A lower bound of the number of nonempty diagonals of b x b blocks, from the row and column of each sample.
-std::int64_t sampled_diagonals(const std::int64_t* coordinates, std::int64_t samples, std::int64_t b);
+/// An estimate of the number of nonempty diagonals of b x b blocks, from the row and column of each sample. It needs
+/// rows, columns and nnz of the matrix. It is exact if all entries are samples.
+std::int64_t sampled_diagonals(const std::int64_t* coordinates, std::int64_t samples, std::int64_t b,
+                               const MatrixStatistics& matrix);
 
 /// Computes the statistics from the counts of the kernels, whose positions StatisticsLayout has. rows,
 /// columns and nnz of the result must be set.
@@ -99,13 +101,13 @@ void read_statistics(const std::int64_t* counts, std::int64_t sector_samples, st
                      std::int64_t far_samples, MatrixStatistics& result);
 
 /// Sets the number of diagonals of b x b blocks from the samples. If is_exact is set, it counts all diagonals
-/// instead, unless those of the samples already store more than most_per_row values per row.
+/// instead, unless the estimate already means more than most_per_row values per row.
 template <class ExecutionSpace, class Crs>
 void count_diagonals(const ExecutionSpace& exec, const Crs& crs, const std::int64_t* coordinates,
                      std::int64_t samples, int b, bool is_exact, double most_per_row,
                      MatrixStatistics& result) {
   std::int64_t& diagonals = result.diagonals[static_cast<std::size_t>(b)];
-  diagonals = sampled_diagonals(coordinates, samples, b);
+  diagonals = sampled_diagonals(coordinates, samples, b, result);
   if (!is_exact || static_cast<double>(diagonals) * b > most_per_row) return;
   diagonals = find_diagonals(exec, "statistics", crs, b).count;
   result.diagonals_are_counted[static_cast<std::size_t>(b)] = true;
@@ -117,11 +119,11 @@ void count_diagonals(const ExecutionSpace& exec, const Crs& crs, const std::int6
 ///
 /// cache_bytes is the size of the last cache before the memory. block_size, 1 to 16, is the block size whose
 /// diagonals are counted; 0 stands for best_block_size(). If in_full is false, the numbers of diagonals are
-/// lower bounds, and windows of fewer than 4096 rows get the padding of windows of 4096 rows.
+/// estimates, and windows of fewer than 4096 rows get the padding of windows of 4096 rows.
 ///
 /// Cost: reads the row map once and samples the entries. If x takes more than half of the cache it also reads
 /// up to 32 (host: 8) sets of 2^20 consecutive entries. If in_full is true, it reads all entries once to
-/// count the diagonals, unless the samples already lie on more diagonals than a format could store. Counting
+/// count the diagonals, unless the estimate is more diagonals than a format could store. Counting
 /// takes 4 bytes per block row and block column, but at most 32 per entry. Copies 75 KB to the host,
 /// allocates 75 KB on the device, and fences exec alone.
 ///
