@@ -3,9 +3,6 @@
 // Memory and threads of the host.
 #pragma once
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -15,6 +12,8 @@
 #include <vector>
 
 #include <Kokkos_Core.hpp>
+
+#include "filigree/core/huge_pages.hpp"
 
 namespace Filigree::Impl::MatrixMarket {
 
@@ -53,21 +52,8 @@ class Buffer {
     static_cast<void>(m_data.release());  // realloc has freed it
     m_data.reset(static_cast<char*>(data));
     m_capacity = capacity;
-    prefer_huge_pages();
+    prefer_huge_pages(m_data.get(), m_capacity);
     return true;
-  }
-
-  /// Asks the system for huge pages, because writing to a new page for the first time is slow (see
-  /// docs/performance.md, "Copying the file").
-  void prefer_huge_pages() {
-#ifdef MADV_HUGEPAGE
-    // A smaller array may lie in a mapping that malloc() also uses for other data.
-    constexpr std::size_t min_bytes = std::size_t(1) << 25;
-    if (m_capacity < min_bytes) return;
-    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    const std::size_t past_page = reinterpret_cast<std::uintptr_t>(m_data.get()) % page;
-    ::madvise(m_data.get() - past_page, m_capacity + past_page, MADV_HUGEPAGE);
-#endif
   }
 
   std::unique_ptr<char, Free> m_data;

@@ -2,17 +2,23 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
+#include "filigree/core/huge_pages.hpp"
 #include "filigree/core/region.hpp"
 
 namespace Filigree::Impl {
 
-/// An uninitialised View of rank 1 with `size` elements and the label "Filigree::<what>[<format>]".
+/// An uninitialised View of rank 1 with `size` elements and the label "Filigree::<what>[<format>]". On a host it prefers
+/// huge pages.
 template <class View, class ExecutionSpace>
 View allocate_view(const ExecutionSpace& exec, const char* what, const char* format, std::int64_t size) {
-  return View(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label(what, format)),
-              static_cast<std::size_t>(size));
+  const View view(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label(what, format)),
+                  static_cast<std::size_t>(size));
+  if constexpr (std::is_same_v<typename View::memory_space, Kokkos::HostSpace>)
+    prefer_huge_pages(view.data(), view.span() * sizeof(typename View::value_type));
+  return view;
 }
 
 /// A View with the elements of a View of rank 1, and the label "Filigree::<what>[<format>]". The copy is
