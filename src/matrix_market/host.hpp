@@ -71,8 +71,10 @@ Kokkos::View<T*, Kokkos::HostSpace> host_array(const char* label, std::int64_t s
     if (probe == nullptr) throw std::bad_alloc();
     std::free(probe);
   }
-  return Kokkos::View<T*, Kokkos::HostSpace>(
+  const Kokkos::View<T*, Kokkos::HostSpace> array(
       Kokkos::view_alloc(Kokkos::WithoutInitializing, std::string(label)), static_cast<std::size_t>(size));
+  prefer_huge_pages(array.data(), array.span() * sizeof(T));
+  return array;
 }
 
 /// Calls task(i) for i from 0 to count - 1 on the threads of the default host execution space. Returns false

@@ -5,6 +5,7 @@
 
 #include <KokkosSparse_CrsMatrix.hpp>
 
+#include "filigree/core/allocate_view.hpp"
 #include "filigree/core/launch.hpp"
 #include "filigree/core/read_view.hpp"
 #include "filigree/core/region.hpp"
@@ -45,10 +46,11 @@ Crs build_crs(const ExecutionSpace& exec, const char* format, typename Crs::non_
                         ExclusiveSum<size_type>{row_map.data()});
   const size_type nnz = read_element(exec, row_map, static_cast<std::size_t>(rows));
 
-  typename Crs::index_type::non_const_type entries(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("entries", format)), nnz);
-  typename Crs::values_type::non_const_type values(
-      Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label("values", format)), nnz);
+  const auto elements = static_cast<std::int64_t>(nnz);
+  const auto entries =
+      allocate_view<typename Crs::index_type::non_const_type>(exec, "entries", format, elements);
+  const auto values =
+      allocate_view<typename Crs::values_type::non_const_type>(exec, "values", format, elements);
   work.crs_entries = entries.data();
   work.crs_values = values.data();
   Kokkos::parallel_for(label("fill", format), row_range<FillTag>(exec, fills), work);
