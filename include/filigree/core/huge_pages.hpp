@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "filigree/core/require_cxx17.hpp"
+
 #include <cstddef>
 #include <cstdint>
 
