@@ -10,8 +10,8 @@
 
 namespace Filigree::Impl {
 
-/// An uninitialised View of rank 1 with `size` elements and the label "Filigree::<what>[<format>]". On a host it prefers
-/// huge pages.
+/// An uninitialised View of rank 1 with `size` elements and the label "Filigree::<what>[<format>]". On a host it
+/// prefers huge pages.
 template <class View, class ExecutionSpace>
 View allocate_view(const ExecutionSpace& exec, const char* what, const char* format, std::int64_t size) {
   const View view(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label(what, format)),

@@ -13,10 +13,10 @@
 
 namespace Filigree::Impl {
 
-/// Asks Linux for huge pages for an array on the heap of a host that nothing was written to yet: fewer pages are faster
-/// to write for the first time and to read (see docs/performance.md, "Huge pages on hosts"). Without effect if the system
-/// always uses huge pages, or never. Arrays of less than 32 MiB are left alone, because malloc() may keep other data in
-/// the same mapping.
+/// Asks Linux for huge pages for an array on the heap of a host. Call it before the array is written: fewer pages are
+/// faster to write for the first time and to read (see docs/performance.md, "Huge pages on hosts"). It has no effect if
+/// the system always uses huge pages, or never. Arrays of less than 32 MiB are left alone, because malloc() may keep
+/// other data in the same mapping.
 inline void prefer_huge_pages([[maybe_unused]] const void* data, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
   constexpr std::size_t least_bytes = std::size_t(1) << 25;
