@@ -151,5 +151,62 @@ TEST(HostTiles, PaddingHidesInfiniteElements) {
                        "bell");
 }
 
+/// A host multiplies values 0 of dense formats too, and multiplies rows again whose sums are NaN. Inf and NaN must not
+/// reach y through a value 0, rows that have them in a column must get them, and y must be scaled once.
+TEST(HostTiles, ValuesZeroHideInfiniteElements) {
+  constexpr std::int64_t rows = 2003;
+  HostMatrix<double> host(rows, rows);
+  Random random(4);
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (const std::int64_t offset : {-120, -42, -3, -1, 0, 1, 3, 42, 120})
+      if (row + offset >= 0 && row + offset < rows && (row + 2 * offset) % 5 != 0)
+        host.rows[static_cast<std::size_t>(row)].push_back({row + offset, random.value<double>()});
+  const auto is_special = [](std::int64_t column) {
+    return column % 97 == 60 || column == 0 || column == 1999;
+  };
+  const Kokkos::View<double* [2], Kokkos::LayoutRight, Device> y_of_two("y", rows);
+  const auto expect_correct_rows = [&](const auto& A, const auto& y, const std::string& name) {
+    const Kokkos::View<double*, Device> x("x", rows);
+    const auto x_on_host = Kokkos::create_mirror_view(x);
+    // The product of A with finite numbers only, and that with Inf and NaN.
+    std::vector<std::vector<double>> results;
+    for (const bool is_finite : {true, false}) {
+      for (std::int64_t column = 0; column < rows; ++column)
+        x_on_host(column) = is_finite || !is_special(column) ? static_cast<double>(column % 7) + 0.5
+                            : column % 2 == 0                ? infinity<double>()
+                                                             : not_a_number<double>();
+      Kokkos::deep_copy(x, x_on_host);
+      Kokkos::deep_copy(y, 8.0);
+      Filigree::spmv("N", 1.5, A, x, 0.5, y);
+      const Kokkos::View<double*, Device> copy("copy", rows);
+      Kokkos::deep_copy(copy, y);
+      results.push_back(host_list(copy));
+    }
+    for (std::size_t row = 0; row < results[0].size(); ++row) {
+      const auto& entries = host.rows[row];
+      if (std::none_of(entries.begin(), entries.end(),
+                       [&](const auto& entry) { return is_special(entry.column); }))
+        EXPECT_EQ(results[1][row], results[0][row]) << name << ", row " << row;
+      else
+        EXPECT_FALSE(std::isfinite(results[1][row])) << name << ", row " << row;
+    }
+  };
+  const auto crs = device_crs(host);
+  const Kokkos::View<double*, Device> y("y", rows);
+  const auto of_two = Kokkos::subview(y_of_two, Kokkos::ALL(), 1);
+  for (const int b : {1, 2, 3, 4, 8}) {
+    SCOPED_TRACE(b);
+    const auto cds = Filigree::convert<Filigree::CdsMatrix>(crs, any_padding(b, Filigree::CdsOptions()));
+    expect_correct_rows(cds, y, "cds");
+    expect_correct_rows(cds, of_two, "cds, strided y");
+    const auto bell = Filigree::convert<Filigree::BellMatrix>(crs, any_padding(b, Filigree::BellOptions()));
+    expect_correct_rows(bell, y, "bell");
+    expect_correct_rows(bell, of_two, "bell, strided y");
+  }
+  const auto sell = Filigree::convert<Filigree::SellMatrix>(crs);
+  expect_correct_rows(sell, y, "sell");
+  expect_correct_rows(sell, of_two, "sell, strided y");
+}
+
 }  // namespace
 }  // namespace FiligreeTest

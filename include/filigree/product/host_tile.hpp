@@ -29,6 +29,8 @@ struct EntryIsColumn {
   KOKKOS_FORCEINLINE_FUNCTION bool is_padding(Ordinal entry) const {
     return entry < 0;
   }
+  /// What of_entry_or_first() returns for padding.
+  KOKKOS_FORCEINLINE_FUNCTION int first_column() const { return 0; }
 };
 
 /// The prefetch distance, in rows, of an ELL matrix or a tall slice, in which each column is a separate
@@ -72,18 +74,36 @@ struct HostTile {
   /// In a tile of more rows each column is a stream of memory of its own.
   static constexpr std::int64_t most_rows_of_one_stream = 64;
   static constexpr int columns_per_step = 4;
+  static constexpr int columns_per_test = 16;
+  /// The prefetch distance of groups, in rows, if each column is a stream of its own.
+  static constexpr std::int64_t rows_ahead_of_groups = 256;
 
   template <bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add_groups(const Operands& operands,
                                               typename Operands::sums_type* sums) const {
+    if (row_count == 0 || width == 0) return;
+    // Padding is multiplied too, with the value 0 and this element of x. That changes no sum, unless the element is Inf
+    // or NaN. A sum begins with +0, so it can't be -0 either, which +0 would change.
+    using accumulator_type = typename Operands::accumulator_type;
+    const auto product = accumulator_type(0) * widen<accumulator_type>(operands.x(column.first_column(), 0));
+    if (product == decltype(product)(0))
+      add_groups_as<false, Conjugate>(operands, sums);
+    else
+      add_groups_as<true, Conjugate>(operands, sums);
+  }
+
+  /// Masked is whether padding is multiplied with 0 instead of an element of x.
+  template <bool Masked, bool Conjugate, class Operands>
+  KOKKOS_FORCEINLINE_FUNCTION void add_groups_as(const Operands& operands,
+                                                 typename Operands::sums_type* sums) const {
     if (row_count <= most_rows_of_one_stream)
-      add_groups_in_bands<false, Conjugate>(operands, sums, width);
+      add_groups_in_bands<false, Masked, Conjugate>(operands, sums, width);
     else  // Four columns of values and four of entries are as many streams as a core reads at full speed.
-      add_groups_in_bands<true, Conjugate>(operands, sums, columns_per_step);
+      add_groups_in_bands<true, Masked, Conjugate>(operands, sums, columns_per_step);
   }
 
   /// Adds `band` columns of all groups, then the next ones. Streams is whether each column is a stream of its own.
-  template <bool Streams, bool Conjugate, class Operands>
+  template <bool Streams, bool Masked, bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add_groups_in_bands(const Operands& operands,
                                                        typename Operands::sums_type* sums,
                                                        const std::int64_t band) const {
@@ -91,36 +111,35 @@ struct HostTile {
       const std::int64_t end = k + band < width ? k + band : width;
       std::int64_t i = 0;
       for (; i + group_rows <= row_count; i += group_rows)
-        add_group<group_rows, Streams, Conjugate>(operands, sums + i, i, group_rows, k, end);
+        add_group<group_rows, Streams, Masked, Conjugate>(operands, sums + i, i, group_rows, k, end);
       if (i < row_count)
-        add_group<0, Streams, Conjugate>(operands, sums + i, i, static_cast<int>(row_count - i), k, end);
+        add_group<0, Streams, Masked, Conjugate>(operands, sums + i, i, static_cast<int>(row_count - i), k,
+                                                 end);
     }
   }
 
   /// Adds entries k to end - 1 of the rows i to i + run_time_rows - 1. Rows is the number of these rows if it is
   /// known at compile time, so that the compiler can use vector registers; otherwise it is 0.
-  template <int Rows, bool Streams, bool Conjugate, class Operands>
+  template <int Rows, bool Streams, bool Masked, bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add_group(const Operands& operands,
                                              typename Operands::sums_type* KOKKOS_RESTRICT sums,
                                              std::int64_t i, int run_time_rows, std::int64_t k,
                                              std::int64_t end) const {
     const int rows = Rows > 0 ? Rows : run_time_rows;
-    typename Operands::accumulator_type sums_of_group[group_rows];
-    for (int r = 0; r < rows; ++r)
-      sums_of_group[r] = sums[r][0];
+    // The sums are elements one after the other, because they have one column.
+    typename Operands::accumulator_type* const sums_of_group = sums[0];
     int rows_left = rows;
     while (k < end) {
-      rows_left = rows_with_entry(i, rows, k);
-      if (rows_left * 8 < rows) break;
+      // In a slice a test at each step would cost more than it saves (see docs/performance.md, "Columns and rows of a
+      // tile on hosts").
+      if (Streams || (k > 0 && k % columns_per_test == 0)) {
+        rows_left = rows_with_entry(i, rows, k);
+        if (rows_left * 8 < rows) break;
+      }
       const std::int64_t step_end = k + columns_per_step < end ? k + columns_per_step : end;
-      if (rows_with_entry(i, rows, step_end - 1) == rows)
-        add_step<Rows, Streams, false, Conjugate>(operands, sums_of_group, i, rows, k, step_end);
-      else
-        add_step<Rows, Streams, true, Conjugate>(operands, sums_of_group, i, rows, k, step_end);
+      add_step<Rows, Streams, Masked, Conjugate>(operands, sums_of_group, i, rows, k, step_end);
       k = step_end;
     }
-    for (int r = 0; r < rows; ++r)
-      sums[r][0] = sums_of_group[r];
     // Less than an eighth of the rows are left. Added row by row, they do not read the padding of the others.
     if (k < end && rows_left > 0) add_rows<Conjugate>(operands, sums, i, rows, k, end);
   }
@@ -139,41 +158,41 @@ struct HostTile {
     return result;
   }
 
-  /// Adds entries k to end - 1, up to four, of the rows i to i + rows - 1. If Padded, some of them may be padding.
-  template <int Rows, bool Streams, bool Padded, bool Conjugate, class Operands>
+  /// Adds entries k to end - 1, up to four, of the rows i to i + rows - 1.
+  template <int Rows, bool Streams, bool Masked, bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add_step(const Operands& operands,
                                             typename Operands::accumulator_type* KOKKOS_RESTRICT sums,
                                             std::int64_t i, int rows, std::int64_t k,
                                             std::int64_t end) const {
     if constexpr (Streams && Rows > 0)
-      if (end - k == columns_per_step) return add_streams<Rows, Padded, Conjugate>(operands, sums, i, k);
-    add_columns<Rows, Padded, Conjugate>(operands, sums, i, rows, k, end);
+      if (end - k == columns_per_step) return add_streams<Rows, Masked, Conjugate>(operands, sums, i, k);
+    add_columns<Rows, Masked, Conjugate>(operands, sums, i, rows, k, end);
   }
 
   /// The same for four columns that are streams of memory of their own. One step of the loop reads all of them. A loop
   /// over one column after the other would read a few cache lines of each in turn, which is slower on some processors
   /// (see docs/performance.md, "Columns and rows of a tile on hosts").
-  template <int Rows, bool Padded, bool Conjugate, class Operands>
+  template <int Rows, bool Masked, bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add_streams(const Operands& operands,
                                                typename Operands::accumulator_type* KOKKOS_RESTRICT sums,
                                                std::int64_t i, std::int64_t k) const {
     const Scalar* KOKKOS_RESTRICT const value = values + k * stride + i;
     const Entry* KOKKOS_RESTRICT const entry = entries + k * stride + i;
     for (int c = 0; c < columns_per_step; ++c) {
-      prefetch_elements<1>(value + c * stride, Rows, ahead);
-      prefetch_elements<1>(entry + c * stride, Rows, ahead);
+      prefetch_elements(value + c * stride, Rows, rows_ahead_of_groups);
+      prefetch_elements(entry + c * stride, Rows, rows_ahead_of_groups);
     }
     for (int r = 0; r < Rows; ++r) {
       typename Operands::accumulator_type sum = sums[r];
       FILIGREE_UNROLL(8)
       for (int c = 0; c < columns_per_step; ++c)
-        sum += product_of<Padded, Conjugate>(operands, value[c * stride + r], entry[c * stride + r]);
+        sum += product_of<Masked, Conjugate>(operands, value[c * stride + r], entry[c * stride + r]);
       sums[r] = sum;
     }
   }
 
   /// The same, one column after the other.
-  template <int Rows, bool Padded, bool Conjugate, class Operands>
+  template <int Rows, bool Masked, bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add_columns(const Operands& operands,
                                                typename Operands::accumulator_type* KOKKOS_RESTRICT sums,
                                                std::int64_t i, int rows, std::int64_t k,
@@ -183,25 +202,23 @@ struct HostTile {
     for (; k < end; ++k, value += stride, entry += stride) {
       // Not for fewer rows: a slice of few rows is one stream of memory, which the hardware prefetches.
       if constexpr (Rows > 0) {
-        prefetch_elements<1>(value, Rows, ahead);
-        prefetch_elements<1>(entry, Rows, ahead);
+        prefetch_elements(value, Rows, row_count <= most_rows_of_one_stream ? ahead : rows_ahead_of_groups);
+        prefetch_elements(entry, Rows, row_count <= most_rows_of_one_stream ? ahead : rows_ahead_of_groups);
       }
       for (int r = 0; r < rows; ++r)
-        sums[r] += product_of<Padded, Conjugate>(operands, value[r], entry[r]);
+        sums[r] += product_of<Masked, Conjugate>(operands, value[r], entry[r]);
     }
   }
 
-  /// The value of an entry times its element of x. If Padded, it may be padding. Its value 0 is multiplied too, with 0
-  /// instead of an element of x: a branch per row would often be predicted wrongly, and the compiler would not use
-  /// vector registers.
-  template <bool Padded, bool Conjugate, class Operands>
+  /// The value of an entry, or 0 for padding, times its element of x. A branch for padding would often be predicted
+  /// wrongly, and the compiler would not use vector registers.
+  template <bool Masked, bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION auto product_of(const Operands& operands, const Scalar value,
                                               const Entry entry) const {
     using accumulator_type = typename Operands::accumulator_type;
     const auto a = widen<accumulator_type>(conjugate_if<Conjugate>(value));
-    const auto row_of_x = Padded ? column.of_entry_or_first(entry) : column.of_entry(entry);
-    const auto x = widen<accumulator_type>(operands.x(row_of_x, 0));
-    return a * (Padded && column.is_padding(entry) ? decltype(x)(0) : x);
+    const auto x = widen<accumulator_type>(operands.x(column.of_entry_or_first(entry), 0));
+    return a * (Masked && column.is_padding(entry) ? decltype(x)(0) : x);
   }
 
   /// Adds entries k to end - 1 of the rows i to i + rows - 1, row by row. Each row ends with its first padding.

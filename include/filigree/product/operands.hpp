@@ -84,6 +84,21 @@ struct ProductOperands : Scaling {
     return result;
   }
 
+  /// Whether x and y, as far as they are in memory, have unit stride.
+  KOKKOS_FORCEINLINE_FUNCTION bool have_unit_stride() const {
+    if constexpr (y_is_in_memory)
+      return x.has_unit_stride() && y.has_unit_stride();
+    else
+      return x.has_unit_stride();
+  }
+  /// The same operands, for which the compiler knows that have_unit_stride(). With a y of any stride, GCC uses scatter
+  /// instructions, which are slow (see docs/performance.md, "Columns and rows of a tile on hosts").
+  KOKKOS_FORCEINLINE_FUNCTION ProductOperands with_unit_strides() const {
+    ProductOperands result = with_stride<true>();
+    if constexpr (y_is_in_memory) result.y.row_bytes = static_cast<int>(sizeof(y_type));
+    return result;
+  }
+
   /// The same operands with ColumnAccess::any. For kernels that would not gain by another access, so that
   /// fewer of them are compiled.
   ProductOperands<Scalar, X, Y, Columns == 1 ? 1 : multi_vector_columns, Scaling> with_any_count() const {

@@ -6,6 +6,7 @@
 #include "filigree/formats/bell/bell_matrix.hpp"
 #include "filigree/product/add_batch.hpp"
 #include "filigree/product/block_columns_product.hpp"
+#include "filigree/product/host_passes.hpp"
 #include "filigree/product/launch_product.hpp"
 #include "filigree/product/operands.hpp"
 
@@ -76,111 +77,104 @@ struct BellSpmv {
     of_lane.store(sums, row);
   }
 
-  /// On a host, for one column of x, so many blocks of a block row are added together: up to eight streams of
-  /// values if b is at most 4. With larger blocks two together were mostly slower (see docs/performance.md,
-  /// "Blocked ELL on a host").
-  static constexpr int most_together = Operands::most_columns > 1 || BlockSize > 4 || BlockSize == 0
-                                           ? 1
-                                           : 8 / (BlockSize > 0 ? BlockSize : 1);
+  /// For HostPasses: up to eight streams of values if b is at most 4. With larger blocks two together were mostly slower
+  /// (see docs/performance.md, "Blocked ELL on a host").
+  static constexpr int most_of_pass = BlockSize > 4 || BlockSize == 0 ? 1
+                                                                      : 8 / (BlockSize > 0 ? BlockSize : 1);
 
-  /// Modes N and C on a host: the rows first to first + count - 1, with additions in the order of
-  /// row_product(). The values of block k of all rows are b streams of memory, and the sums stay in the
-  /// caches of the core.
-  template <bool UnitStride>
+  /// Modes N and C on a host: the rows first to first + count - 1, with additions in the order of row_product().
   KOKKOS_INLINE_FUNCTION void tile_product(const std::int64_t first, const std::int64_t count) const {
     constexpr std::int64_t b = BlockSize;
-    // After a store to y the compiler loads members of *this again, but not those of a local copy.
-    const Operands of_product = operands.template with_stride<UnitStride>();
-    HostSums<launch, sums_type> memory(count);
-    sums_type* const sums = memory.sums();
-    const std::int64_t last_end = (first + count - 1) / b + 1;
-    // With one column of x, the block rows that lie completely in the tile have a loop of their own.
-    std::int64_t begin = (first + b - 1) / b;
-    std::int64_t end = (first + count) / b;
-    if (Operands::most_columns > 1 || begin >= end) begin = end = last_end;
-    std::int64_t passes = (block_width + most_together - 1) / most_together;
-    for (std::int64_t k = 0; k < block_width; --passes) {
-      // The numbers of blocks of two passes differ by at most one.
-      const std::int64_t together = (block_width - k + passes - 1) / passes;
-      for (std::int64_t i = k; i < k + together; ++i)
-        add_blocks(of_product, sums, first, count, i, first / b, begin);
-      if constexpr (Operands::most_columns == 1)
-        if (begin < end)
-          add_together<most_together>(of_product, sums + (begin * b - first), k, together, begin, end);
-      for (std::int64_t i = k; i < k + together; ++i)
-        add_blocks(of_product, sums, first, count, i, end, last_end);
-      k += together;
+    if constexpr (Operands::most_columns == 1) {
+      // The block rows that lie completely in the tile.
+      const std::int64_t begin = (first + b - 1) / b;
+      const std::int64_t end = (first + count) / b;
+      if (begin < end && operands.x.has_unit_stride() && are_inside_matrix(begin, end)) {
+        multiply_without_zeros(first, begin * b - first);
+        HostPasses<launch, Operands, BlockSize, BellSpmv>::multiply(*this, begin, end, 0, block_width);
+        multiply_without_zeros(end * b, first + count - end * b);
+        return;
+      }
     }
-    for (std::int64_t i = 0; i < count; ++i)
-      of_product.store(sums[i], first + i);
+    multiply_without_zeros(first, count);
   }
 
-  /// Adds the blocks k to k + together - 1 of the block rows begin to end - 1, where `together` is at most Most. It
-  /// calls itself until the compiler knows their number.
-  template <int Most>
-  KOKKOS_INLINE_FUNCTION void add_together(const Operands& of_product, sums_type* const sums, std::int64_t k,
-                                           std::int64_t together, std::int64_t begin,
-                                           std::int64_t end) const {
-    if constexpr (Most > 1)
-      if (together < Most) return add_together<Most - 1>(of_product, sums, k, together, begin, end);
-    bool are_inside = true;
-    for (std::int64_t i = k; i < k + together; ++i)
-      are_inside = are_inside && are_inside_matrix(i, begin, end);
-    if (are_inside) return add_whole_blocks<false, Most>(of_product, sums, k, begin, end);
-    for (std::int64_t i = k; i < k + together; ++i)
-      add_whole_blocks<true, 1>(of_product, sums, i, begin, end);
-  }
-
-  /// Whether no block k of the block rows begin to end - 1 lies partly outside the matrix.
-  KOKKOS_FORCEINLINE_FUNCTION bool are_inside_matrix(std::int64_t k, std::int64_t begin,
-                                                     std::int64_t end) const {
+  /// Whether no block of the block rows begin to end - 1 lies partly outside the matrix.
+  KOKKOS_FORCEINLINE_FUNCTION bool are_inside_matrix(std::int64_t begin, std::int64_t end) const {
     if (columns % BlockSize == 0) return true;
     // Padding is multiplied by elements of the first block of x.
     if (columns < BlockSize) return false;
-    const ordinal_type* const blocks = block_entries + k * block_rows;
     const auto last_block = static_cast<ordinal_type>(columns / BlockSize);
     int outside = 0;
-    for (std::int64_t i = begin; i < end; ++i)
-      outside += blocks[i] == last_block ? 1 : 0;
+    for (std::int64_t k = 0; k < block_width; ++k)
+      for (std::int64_t i = begin; i < end; ++i)
+        outside += block_entries[k * block_rows + i] == last_block ? 1 : 0;
     return outside == 0;
   }
 
-  /// Adds the blocks k to k + Count - 1 of the block rows begin to end - 1, for one column of x. Padding is
-  /// multiplied too, with 0 instead of an element of x, because the compiler uses no vector registers if there is a
-  /// branch. Clip is whether some of the blocks may lie partly outside the matrix; their values there are 0.
-  template <bool Clip, int Count>
-  KOKKOS_FORCEINLINE_FUNCTION void add_whole_blocks(const Operands& of_product,
-                                                    sums_type* KOKKOS_RESTRICT const sums, std::int64_t k,
-                                                    std::int64_t begin, std::int64_t end) const {
+  /// For HostPasses, whose part k is the blocks k of all block rows.
+  template <int Count, int Blocks>
+  KOKKOS_FORCEINLINE_FUNCTION void add_parts(typename Operands::accumulator_type* const sums,
+                                             const std::int64_t k, const std::int64_t block_row) const {
     using accumulator_type = typename Operands::accumulator_type;
     constexpr int b = BlockSize;
-    const std::int64_t stride = rows;
-    const std::int64_t last_column = columns - 1;
-    const ordinal_type* KOKKOS_RESTRICT const blocks = block_entries + (k * block_rows + begin);
-    const scalar_type* KOKKOS_RESTRICT const value = values + (k * b * rows + begin * b);
-    for (std::int64_t i = 0; i < end - begin; ++i) {
-      accumulator_type sums_of_block[b];
+    const typename Operands::x_pointer x = operands.x.pointer(0, 0);
+    // Padding has values 0 and takes the first block of x.
+    const auto column_of = [](const ordinal_type block) {
+      return static_cast<std::int64_t>(block > 0 ? block : 0) * b;
+    };
+    // With b = 1 a sum takes all of its products at once.
+    if constexpr (b == 1) {
+      const ordinal_type* KOKKOS_RESTRICT const blocks = block_entries + (k * block_rows + block_row);
+      const scalar_type* KOKKOS_RESTRICT const value = values + (k * rows + block_row);
+      for (int q = 0; q < Blocks; ++q) {
+        accumulator_type sum = sums[q];
+        FILIGREE_UNROLL(8)
+        for (int i = 0; i < Count; ++i)
+          sum += widen<accumulator_type>(conjugate_if<Conjugate>(value[i * rows + q])) *
+                 widen<accumulator_type>(x[column_of(blocks[i * block_rows + q])]);
+        sums[q] = sum;
+      }
+      return;
+    }
+    FILIGREE_UNROLL(8)
+    for (int i = 0; i < Count; ++i) {
+      const ordinal_type* KOKKOS_RESTRICT const blocks = block_entries + ((k + i) * block_rows + block_row);
       FILIGREE_UNROLL(8)
-      for (int r = 0; r < b; ++r)
-        sums_of_block[r] = sums[i * b + r][0];
-      FILIGREE_UNROLL(8)
-      for (int j = 0; j < Count; ++j) {
-        const ordinal_type block = blocks[j * block_rows + i];
-        const std::int64_t first_column = static_cast<std::int64_t>(block > 0 ? block : 0) * b;
-        for (int c = 0; c < b; ++c) {
-          std::int64_t row_of_x = first_column + c;
-          if (Clip && row_of_x > last_column) row_of_x = last_column;
-          const auto factor = widen<accumulator_type>(of_product.x(row_of_x, 0));
+      for (int c = 0; c < b; ++c) {
+        const scalar_type* KOKKOS_RESTRICT const value = values + (((k + i) * b + c) * rows + block_row * b);
+        const auto add_column = [&](const int q) {
+          const auto factor = widen<accumulator_type>(x[column_of(blocks[q]) + c]);
           FILIGREE_UNROLL(8)
           for (int r = 0; r < b; ++r)
-            Operands::add_unless_zero_on_host(
-                sums_of_block[r], conjugate_if<Conjugate>(value[(j * b + c) * stride + i * b + r]), factor);
+            sums[q * b + r] += widen<accumulator_type>(conjugate_if<Conjugate>(value[q * b + r])) * factor;
+        };
+        // A column of a block of 2 fills no vector register of 256 bits. GCC uses one for several blocks if the loop
+        // over them is not unrolled.
+        if constexpr (b == 2) {
+          for (int q = 0; q < Blocks; ++q)
+            add_column(q);
+        } else {
+          FILIGREE_UNROLL(32)
+          for (int q = 0; q < Blocks; ++q)
+            add_column(q);
         }
       }
-      FILIGREE_UNROLL(8)
-      for (int r = 0; r < b; ++r)
-        sums[i * b + r][0] = sums_of_block[r];
     }
+  }
+
+  /// For HostPasses, and for other rows.
+  KOKKOS_INLINE_FUNCTION void multiply_without_zeros(const std::int64_t first,
+                                                     const std::int64_t count) const {
+    if (count == 0) return;
+    HostSums<launch, sums_type> memory(count);
+    sums_type* const sums = memory.sums();
+    // After a store to y the compiler loads members of *this again, but not those of a local copy.
+    const Operands of_product = operands;
+    for (std::int64_t k = 0; k < block_width; ++k)
+      add_blocks(of_product, sums, first, count, k, first / BlockSize, (first + count - 1) / BlockSize + 1);
+    for (std::int64_t i = 0; i < count; ++i)
+      of_product.store(sums[i], first + i);
   }
 
   /// Adds block k of the block rows begin to end - 1, as far as they lie in the tile and in the matrix.
@@ -233,13 +227,9 @@ struct BellSpmv {
           team, rows, operands,
           [&](const std::int64_t row, const Operands& of_lane) { row_product(row, of_lane); });
     else
-      launch::template for_each_tile<sums_type>(team, rows,
-                                                [&](const std::int64_t first, const std::int64_t count) {
-                                                  if (operands.x.has_unit_stride())
-                                                    tile_product<true>(first, count);
-                                                  else
-                                                    tile_product<false>(first, count);
-                                                });
+      launch::template for_each_tile<sums_type>(
+          team, rows,
+          [&](const std::int64_t first, const std::int64_t count) { tile_product(first, count); });
   }
 };
 

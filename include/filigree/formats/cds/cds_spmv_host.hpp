@@ -2,16 +2,14 @@
 #pragma once
 
 #include "filigree/formats/cds/cds_spmv_common.hpp"
+#include "filigree/product/host_passes.hpp"
 
 namespace Filigree::Impl {
 
 /// Modes N and C on a host: one thread per team, which multiplies its rows tile by tile. A row's products are added by
 /// ascending column, as on a GPU.
 ///
-/// The values in one column of the blocks of a diagonal are a stream of memory. A core needs about eight streams at a
-/// time to read at full speed (see docs/performance.md, "CDS: streams on a host"). With one column of x, several
-/// diagonals are therefore added together in one pass over the rows of a tile, and a tile of few diagonals takes one
-/// pass, whose sums go to y at once. Between two passes the sums of a tile stay in the caches of the core.
+/// With one column of x, HostPasses adds several diagonals together.
 template <class ExecutionSpace, class Cds, class Operands, int BlockSize, bool Conjugate>
 struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   using base = CdsProduct<ExecutionSpace, Cds, Operands, BlockSize>;
@@ -20,14 +18,8 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   using typename base::sums_type;
   using typename base::value_pointer;
 
-  /// The most diagonals of a segment that takes one pass: about eight streams.
-  static constexpr int most_of_one_pass =
-      BlockSize == 0 || BlockSize == 8 ? 1 : (8 + BlockSize / 2) / BlockSize;
-  /// The most diagonals of a pass if a segment takes several passes. With b = 1 and many diagonals, four are faster
-  /// than eight.
-  static constexpr int most_of_several_passes = BlockSize == 1 ? 4 : most_of_one_pass;
-  /// So many block rows, about 256 rows, have their sums in the first cache.
-  static constexpr int blocks_of_group = BlockSize == 0 ? 1 : 256 / BlockSize;
+  /// For HostPasses: about eight streams.
+  static constexpr int most_of_pass = BlockSize == 0 || BlockSize == 8 ? 1 : (8 + BlockSize / 2) / BlockSize;
   /// Fewer block rows are not worth a segment.
   static constexpr int shortest_segment = BlockSize == 0 ? 1 : 128 / BlockSize;
 
@@ -42,9 +34,9 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     // Other cases are rare, so that they are not worth the compile time of more loops, or have small tiles.
     constexpr bool adds_together = BlockSize > 0 && Operands::most_columns == 1;
     if constexpr (!adds_together)
-      add_one_by_one(first, count);
+      multiply_without_zeros(first, count);
     else if (this->operands.x.row_stride() != 1)
-      add_one_by_one(first, count);
+      multiply_without_zeros(first, count);
     else
       multiply_segments(first, count);
   }
@@ -76,7 +68,8 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
       if (d > 0) segment_end = smaller(segment_end, -offset(d - 1));
       if (end_diagonal > d) segment_end = smaller(segment_end, whole_columns - offset(end_diagonal - 1));
       if (row % b == 0 && !has_part && d < end_diagonal && segment_end - block >= shortest_segment) {
-        multiply_segment(block, segment_end, d, end_diagonal);
+        HostPasses<launch, Operands, BlockSize, CdsHostSpmv>::multiply(*this, block, segment_end, d,
+                                                                       end_diagonal);
         row = segment_end * b;
         continue;
       }
@@ -84,61 +77,41 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
       if (row % b != 0) end_block = block + 1;
       if (d == end_diagonal) end_block = larger(end_block, segment_end);
       const std::int64_t row_end = smaller(end_block * b, end);
-      add_one_by_one(row, row_end - row);
+      multiply_without_zeros(row, row_end - row);
       row = row_end;
     }
   }
 
-  /// Multiplies the block rows begin to end - 1, in which the diagonals d to end_diagonal - 1 have whole blocks and the
-  /// others none.
-  KOKKOS_INLINE_FUNCTION void multiply_segment(const std::int64_t begin, const std::int64_t end,
-                                               std::int64_t d, const std::int64_t end_diagonal) const {
-    if (end_diagonal - d <= most_of_one_pass) {
-      multiply_in_one_pass<most_of_one_pass>(begin, end, d, end_diagonal - d);
-      return;
+  /// For HostPasses, whose parts are the diagonals.
+  template <int Count, int Blocks>
+  KOKKOS_FORCEINLINE_FUNCTION void add_parts(typename Operands::accumulator_type* const sums,
+                                             const std::int64_t d, const std::int64_t block) const {
+    using accumulator_type = typename Operands::accumulator_type;
+    constexpr int b = BlockSize;
+    const std::int64_t stride = this->stride;
+    const value_pointer values = this->values + (d * b * stride + block * b);
+    FILIGREE_UNROLL(8)
+    for (int i = 0; i < Count; ++i) {
+      const typename Operands::x_pointer x = this->operands.x.pointer((block + offset(d + i)) * b, 0);
+      FILIGREE_UNROLL(8)
+      for (int c = 0; c < b; ++c) {
+        const value_pointer value = values + (i * b + c) * stride;
+        FILIGREE_UNROLL(32)
+        for (int q = 0; q < Blocks; ++q) {
+          const auto factor = widen<accumulator_type>(x[q * b + c]);
+          FILIGREE_UNROLL(8)
+          for (int r = 0; r < b; ++r)
+            sums[q * b + r] += widen<accumulator_type>(conjugate_if<Conjugate>(value[q * b + r])) * factor;
+        }
+      }
     }
-    const std::int64_t rows = (end - begin) * BlockSize;
-    HostSums<launch, sums_type> memory(rows);
-    std::int64_t passes = (end_diagonal - d + most_of_several_passes - 1) / most_of_several_passes;
-    for (; d < end_diagonal; --passes) {
-      // The numbers of diagonals of two passes differ by at most one.
-      const std::int64_t together = (end_diagonal - d + passes - 1) / passes;
-      add_together<most_of_several_passes>(memory.sums(), d, together, begin, end - begin);
-      d += together;
-    }
-    store(memory.sums(), begin * BlockSize, rows);
-  }
-
-  /// Multiplies block rows with `together` diagonals, at most Most. It calls itself until the compiler knows their
-  /// number.
-  template <int Most>
-  KOKKOS_INLINE_FUNCTION void multiply_in_one_pass(const std::int64_t begin, const std::int64_t end,
-                                                   const std::int64_t d, const std::int64_t together) const {
-    if constexpr (Most > 1)
-      if (together < Most) return multiply_in_one_pass<Most - 1>(begin, end, d, together);
-    for (std::int64_t block = begin; block < end; block += blocks_of_group) {
-      const std::int64_t blocks = smaller(blocks_of_group, end - block);
-      sums_type sums[blocks_of_group * BlockSize] = {};
-      add_whole_blocks<true, Most>(sums, d, block, blocks);
-      store(sums, block * BlockSize, blocks * BlockSize);
-    }
-  }
-
-  /// Adds `together` diagonals, at most Most, to the sums of whole block rows. It calls itself until the compiler knows
-  /// their number.
-  template <int Most>
-  KOKKOS_INLINE_FUNCTION void add_together(sums_type* const sums, const std::int64_t d,
-                                           const std::int64_t together, const std::int64_t begin,
-                                           const std::int64_t blocks) const {
-    if constexpr (Most > 1)
-      if (together < Most) return add_together<Most - 1>(sums, d, together, begin, blocks);
-    add_whole_blocks<true, Most>(sums, d, begin, blocks);
   }
 
   // ---- one diagonal after the other -----------------------------------------------------------------------------
 
   /// The product of any rows, for any number of columns of x.
-  KOKKOS_INLINE_FUNCTION void add_one_by_one(const std::int64_t first, const std::int64_t count) const {
+  KOKKOS_INLINE_FUNCTION void multiply_without_zeros(const std::int64_t first,
+                                                     const std::int64_t count) const {
     HostSums<launch, sums_type> memory(count);
     sums_type* const sums = memory.sums();
     const std::int64_t b = this->block_size();
@@ -170,8 +143,7 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     }
     add_parts_of_blocks(sums, first, count, d, begin, whole_begin);
     if constexpr (BlockSize > 0)
-      add_whole_blocks<UnitStride, 1>(sums + (whole_begin * b - first), d, whole_begin,
-                                      whole_end - whole_begin);
+      add_whole_blocks<UnitStride>(sums + (whole_begin * b - first), d, whole_begin, whole_end - whole_begin);
     add_parts_of_blocks(sums, first, count, d, whole_end, end);
   }
 
@@ -195,12 +167,9 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     }
   }
 
-  // ---- both -----------------------------------------------------------------------------------------------------
-
-  /// Adds the blocks of Count diagonals in `blocks` block rows from `begin` on to their sums. All
-  /// of them lie completely in the matrix. A stride of x that is known at compile time lets the compiler use vector
-  /// registers.
-  template <bool UnitStride, int Count>
+  /// Adds the blocks of a diagonal in `blocks` block rows from `begin` on to their sums. All of them lie completely in
+  /// the matrix. A stride of x that is known at compile time lets the compiler use vector registers.
+  template <bool UnitStride>
   KOKKOS_FORCEINLINE_FUNCTION void add_whole_blocks(sums_type* KOKKOS_RESTRICT const sums,
                                                     const std::int64_t d, const std::int64_t begin,
                                                     const std::int64_t blocks) const {
@@ -210,25 +179,19 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     const std::int64_t stride = this->stride;
     const value_pointer values = this->values + (d * b * stride + begin * b);
     for (int column = 0; this->operands.has(column) && column < Operands::most_columns; ++column) {
-      typename Operands::x_pointer x[Count];
-      for (int i = 0; i < Count; ++i)
-        x[i] = this->operands.x.pointer((begin + offset(d + i)) * b, column);
+      const typename Operands::x_pointer x = this->operands.x.pointer((begin + offset(d)) * b, column);
       for (std::int64_t block = 0; block < blocks; ++block) {
         accumulator_type block_sums[b];
         FILIGREE_UNROLL(8)
         for (int r = 0; r < b; ++r)
           block_sums[r] = sums[block * b + r][column];
         FILIGREE_UNROLL(8)
-        for (int i = 0; i < Count; ++i) {
+        for (int c = 0; c < b; ++c) {
+          const auto factor = widen<accumulator_type>(x[(block * b + c) * x_stride]);
           FILIGREE_UNROLL(8)
-          for (int c = 0; c < b; ++c) {
-            const auto factor = widen<accumulator_type>(x[i][(block * b + c) * x_stride]);
-            FILIGREE_UNROLL(8)
-            for (int r = 0; r < b; ++r)
-              Operands::add_unless_zero_on_host(
-                  block_sums[r], conjugate_if<Conjugate>(values[(i * b + c) * stride + block * b + r]),
-                  factor);
-          }
+          for (int r = 0; r < b; ++r)
+            Operands::add_unless_zero_on_host(
+                block_sums[r], conjugate_if<Conjugate>(values[c * stride + block * b + r]), factor);
         }
         FILIGREE_UNROLL(8)
         for (int r = 0; r < b; ++r)

@@ -41,6 +41,7 @@ struct EllLayout : RowLayout<EllLayout<Scalar, Ordinal, RowLengths>, Scalar, Ord
   // For products.
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t stored_row_count() const { return RowLengths ? rows : stride; }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_in_matrix_order() const { return true; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t matrix_row(std::int64_t i) const { return i < rows ? i : -1; }
   KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1 << log2_lanes; }
 

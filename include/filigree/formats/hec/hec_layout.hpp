@@ -57,6 +57,7 @@ struct HecLayout : RowLayout<HecLayout<Scalar, Ordinal, SizeType>, Scalar, Ordin
   // For products.
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t stored_row_count() const { return ell.rows; }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_in_matrix_order() const { return true; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t matrix_row(std::int64_t i) const { return i; }
   template <class Visit>
   KOKKOS_FORCEINLINE_FUNCTION void visit_lane_entries(std::int64_t row, int, const Visit& visit) const {

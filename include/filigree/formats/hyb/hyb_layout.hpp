@@ -20,6 +20,7 @@ struct HybLayout : RowLayout<HybLayout<ExecutionSpace, Scalar, Ordinal>, Scalar,
   explicit HybLayout(const Hyb& hyb) : ell(hyb.ell), coo(hyb.coo) {}
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t stored_row_count() const { return ell.rows; }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_in_matrix_order() const { return true; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t matrix_row(std::int64_t i) const { return i; }
   template <class Visit>
   KOKKOS_FORCEINLINE_FUNCTION void visit_lane_entries(std::int64_t i, int, const Visit& visit) const {

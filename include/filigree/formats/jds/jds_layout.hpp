@@ -56,8 +56,8 @@ struct JaggedTile {
         if constexpr (one_column) {
           FILIGREE_UNROLL(4)
           for (int e = 0; e < band; ++e) {
-            prefetch_elements<1>(values + offsets[k + e] + i, rows_per_step, rows_ahead);
-            prefetch_elements<1>(entries + offsets[k + e] + i, rows_per_step, rows_ahead);
+            prefetch_elements(values + offsets[k + e] + i, rows_per_step, rows_ahead);
+            prefetch_elements(entries + offsets[k + e] + i, rows_per_step, rows_ahead);
           }
         } else {
           for (std::int64_t next = end; next < end + band && next < width; ++next) {
@@ -126,6 +126,7 @@ struct JdsLayout : RowLayout<JdsLayout<Scalar, Ordinal>, Scalar, Ordinal> {
         nnz(static_cast<std::int64_t>(jds.values.extent(0))) {}
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t stored_row_count() const { return row_count; }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_in_matrix_order() const { return false; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t matrix_row(std::int64_t i) const {
     return static_cast<std::int64_t>(permutation[i]);
   }

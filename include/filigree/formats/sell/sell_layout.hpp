@@ -32,6 +32,8 @@ struct EntryIsDistance {
   KOKKOS_FORCEINLINE_FUNCTION bool is_padding(std::uint16_t distance) const {
     return distance == short_padding;
   }
+  /// What of_entry_or_first() returns for padding.
+  KOKKOS_FORCEINLINE_FUNCTION Ordinal first_column() const { return base; }
 };
 
 /// Lane entries with short columns. It has the members of StridedEntries.
@@ -141,6 +143,7 @@ struct SellLayout : RowLayout<SellLayout<Scalar, Ordinal, ShortColumns>, Scalar,
     return static_cast<std::int64_t>(slices) << log2_height;
   }
   KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1 << log2_lanes; }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_in_matrix_order() const { return permutation == nullptr; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t matrix_row(stored_row_type i) const {
     stored_row_type row = i;
     if (slice_rows != nullptr) {
