@@ -19,6 +19,13 @@
 
 namespace Filigree::Impl {
 
+/// Whether the compiler assumes that there is no Inf and no NaN, as with -ffast-math. Then it removes tests for them.
+#if defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__
+constexpr bool assumes_finite_math = true;
+#else
+constexpr bool assumes_finite_math = false;
+#endif
+
 /// Whether ExecutionSpace runs on a GPU, that is, cannot use host memory. On a GPU one or more lanes multiply
 /// a row. On a host a team is one thread, which multiplies a long chunk of rows.
 template <class ExecutionSpace>

@@ -34,7 +34,8 @@ struct EntryIsColumn {
 };
 
 /// The prefetch distance, in rows, of an ELL matrix or a tall slice, in which each column is a separate
-/// stream of memory (see docs/performance.md, "Prefetching on hosts").
+/// stream of memory, with several lanes or several columns of x. With one of each it is rows_ahead_of_groups (see
+/// docs/performance.md, "Prefetching on hosts").
 constexpr std::int64_t host_tile_rows_ahead = 96;
 
 /// A tile of neighbouring stored rows of ELL or SELL, and the loops in which a host thread multiplies it.
@@ -74,6 +75,7 @@ struct HostTile {
   /// In a tile of more rows each column is a stream of memory of its own.
   static constexpr std::int64_t most_rows_of_one_stream = 64;
   static constexpr int columns_per_step = 4;
+  /// In a tile of one stream the rows that have an entry left are counted before every 16th column.
   static constexpr int columns_per_test = 16;
   /// The prefetch distance of groups, in rows, if each column is a stream of its own.
   static constexpr std::int64_t rows_ahead_of_groups = 256;
@@ -82,11 +84,11 @@ struct HostTile {
   KOKKOS_FORCEINLINE_FUNCTION void add_groups(const Operands& operands,
                                               typename Operands::sums_type* sums) const {
     if (row_count == 0 || width == 0) return;
-    // Padding is multiplied too, with the value 0 and this element of x. That changes no sum, unless the element is Inf
-    // or NaN. A sum begins with +0, so it can't be -0 either, which +0 would change.
+    // Padding has the value 0 and is multiplied too, with this element of x. The product changes at most the sign of a
+    // sum that is 0, unless the element is Inf or NaN.
     using accumulator_type = typename Operands::accumulator_type;
     const auto product = accumulator_type(0) * widen<accumulator_type>(operands.x(column.first_column(), 0));
-    if (product == decltype(product)(0))
+    if (!assumes_finite_math && product == decltype(product)(0))
       add_groups_as<false, Conjugate>(operands, sums);
     else
       add_groups_as<true, Conjugate>(operands, sums);
@@ -126,12 +128,12 @@ struct HostTile {
                                              std::int64_t i, int run_time_rows, std::int64_t k,
                                              std::int64_t end) const {
     const int rows = Rows > 0 ? Rows : run_time_rows;
-    // The sums are elements one after the other, because they have one column.
-    typename Operands::accumulator_type* const sums_of_group = sums[0];
+    // With one column of x the sums of the rows are contiguous.
+    static_assert(Operands::most_columns == 1, "A group has one column of x.");
+    auto* const sums_of_group = reinterpret_cast<typename Operands::accumulator_type*>(sums);
     int rows_left = rows;
     while (k < end) {
-      // In a slice a test at each step would cost more than it saves (see docs/performance.md, "Columns and rows of a
-      // tile on hosts").
+      // Counting takes time (see docs/performance.md, "Columns and rows of a tile on hosts").
       if (Streams || (k > 0 && k % columns_per_test == 0)) {
         rows_left = rows_with_entry(i, rows, k);
         if (rows_left * 8 < rows) break;
@@ -202,16 +204,17 @@ struct HostTile {
     for (; k < end; ++k, value += stride, entry += stride) {
       // Not for fewer rows: a slice of few rows is one stream of memory, which the hardware prefetches.
       if constexpr (Rows > 0) {
-        prefetch_elements(value, Rows, row_count <= most_rows_of_one_stream ? ahead : rows_ahead_of_groups);
-        prefetch_elements(entry, Rows, row_count <= most_rows_of_one_stream ? ahead : rows_ahead_of_groups);
+        const std::int64_t distance = row_count <= most_rows_of_one_stream ? ahead : rows_ahead_of_groups;
+        prefetch_elements(value, Rows, distance);
+        prefetch_elements(entry, Rows, distance);
       }
       for (int r = 0; r < rows; ++r)
         sums[r] += product_of<Masked, Conjugate>(operands, value[r], entry[r]);
     }
   }
 
-  /// The value of an entry, or 0 for padding, times its element of x. A branch for padding would often be predicted
-  /// wrongly, and the compiler would not use vector registers.
+  /// The value of an entry times its element of x. Padding has the value 0. If Masked, its element of x is replaced by
+  /// 0, too. There is no branch, which would often be predicted wrongly and prevent the use of vector registers.
   template <bool Masked, bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION auto product_of(const Operands& operands, const Scalar value,
                                               const Entry entry) const {

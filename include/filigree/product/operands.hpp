@@ -84,18 +84,11 @@ struct ProductOperands : Scaling {
     return result;
   }
 
-  /// Whether x and y, as far as they are in memory, have unit stride.
-  KOKKOS_FORCEINLINE_FUNCTION bool have_unit_stride() const {
-    if constexpr (y_is_in_memory)
-      return x.has_unit_stride() && y.has_unit_stride();
-    else
-      return x.has_unit_stride();
-  }
-  /// The same operands, for which the compiler knows that have_unit_stride(). With a y of any stride, GCC uses scatter
-  /// instructions, which are slow (see docs/performance.md, "Columns and rows of a tile on hosts").
-  KOKKOS_FORCEINLINE_FUNCTION ProductOperands with_unit_strides() const {
-    ProductOperands result = with_stride<true>();
-    if constexpr (y_is_in_memory) result.y.row_bytes = static_cast<int>(sizeof(y_type));
+  /// The same operands. Requires that y is in memory and has unit stride, which the compiler then knows. If the stride
+  /// of y is known at run time only, GCC stores neighbouring rows with scatter instructions.
+  KOKKOS_FORCEINLINE_FUNCTION ProductOperands with_unit_stride_of_y() const {
+    ProductOperands result = *this;
+    result.y.row_bytes = static_cast<int>(sizeof(y_type));
     return result;
   }
 

@@ -22,8 +22,8 @@
 //   rows_per_host_team   (constexpr) the most stored rows that a thread multiplies before it takes others
 //   has_tiles            (constexpr) whether neighbouring stored rows are neighbours in memory, so that a
 //                        thread multiplies a tile of rows at once. If true, the layout also has:
-//   is_in_matrix_order() whether stored rows are the rows of the matrix in their order, perhaps with stored rows in
-//                        between that only fill a slice. A tile has none of these between two rows of the matrix.
+//   is_in_matrix_order() whether stored rows are in the order of the matrix. In a tile, stored rows that only fill a
+//                        slice may then stand at its end only.
 //   tile_rows(i, most)   rows of the tile that begins with stored row i, at most `most`
 //   visit_tile(i, count, visit)
 //                        calls visit(tile). tile.add<Conjugate>(operands, sums) adds the products of the

@@ -145,7 +145,7 @@ struct RowProduct {
           else
             multiply(rows.first + i, operands);
         });
-      } else if (operands.have_unit_stride()) {
+      } else if (operands.x.has_unit_stride()) {
         multiply_on_host<true>(rows.first, rows.first + rows.count);
       } else {
         multiply_on_host<false>(rows.first, rows.first + rows.count);
@@ -179,8 +179,7 @@ struct RowProduct {
     Kokkos::single(Kokkos::PerThread(team), [&]() { store(layout, operands, all.sums, i); });
   }
 
-  /// Stored rows first to end - 1 on a host, where a row has one lane. If UnitStride, x and y have unit
-  /// stride.
+  /// Stored rows first to end - 1 on a host, where a row has one lane. If UnitStride, x has unit stride.
   template <bool UnitStride>
   KOKKOS_INLINE_FUNCTION void multiply_on_host(const std::int64_t first, const std::int64_t end) const {
     if constexpr (Layout::has_tiles) {
@@ -189,7 +188,7 @@ struct RowProduct {
         const std::int64_t count = layout.tile_rows(i, end - i < tile_size ? end - i : tile_size);
         layout.visit_tile(i, count, [&](const auto& tile) {
           // After a store to y the compiler loads members of *this again, but not those of local copies.
-          const Operands of_product = UnitStride ? operands.with_unit_strides() : operands;
+          const Operands of_product = operands.template with_stride<UnitStride>();
           const Layout local_layout = layout;
           HostSums<launch, sums_type> memory(count);
           sums_type* const sums = memory.sums();
@@ -209,7 +208,7 @@ struct RowProduct {
         i += count;
       }
     } else {
-      const Operands of_product = UnitStride ? operands.with_unit_strides() : operands;
+      const Operands of_product = operands.template with_stride<UnitStride>();
       for (std::int64_t i = first; i < end; ++i) {
         sums_type sums = {};
         layout.visit_lane_entries(i, 0, [&](const auto& entries) {
@@ -223,15 +222,14 @@ struct RowProduct {
     }
   }
 
-  /// Stores the sums of the stored rows i to i + count - 1 of a tile. Rows that are neighbours in y have a loop of their
-  /// own, for which compilers use vector registers.
+  /// Stores the sums of the stored rows i to i + count - 1 of a tile.
   static KOKKOS_FORCEINLINE_FUNCTION void store_tile(const Layout& layout, const Operands& operands,
                                                      const sums_type* const sums, const std::int64_t i,
-                                                     const std::int64_t count) {
-    if (layout.is_in_matrix_order() && layout.matrix_row(i + count - 1) >= 0) {
-      const std::int64_t first = layout.matrix_row(i);
-      for (std::int64_t j = 0; j < count; ++j)
-        operands.store(sums[j], first + j);
+                                                     std::int64_t count) {
+    if (layout.is_in_matrix_order()) {
+      while (count > 0 && layout.matrix_row(i + count - 1) < 0)
+        --count;
+      if (count > 0) store_neighbours(operands, sums, layout.matrix_row(i), count);
     } else {
       for (std::int64_t j = 0; j < count; ++j)
         store(layout, operands, sums[j], i + j);

@@ -175,6 +175,22 @@ KOKKOS_FORCEINLINE_FUNCTION void store_row(const Operands& operands, const typen
   }
 }
 
+/// For a host: stores the sums of `count` neighbouring rows from `first` on. If y has unit stride, the compiler knows
+/// that.
+template <class Operands>
+KOKKOS_FORCEINLINE_FUNCTION void store_neighbours(const Operands& operands,
+                                                  const typename Operands::sums_type* const sums,
+                                                  const std::int64_t first, const std::int64_t count) {
+  // After a store to y the compiler loads members of what a reference refers to again, but not those of a copy.
+  const auto store_with = [&](const Operands of_product) {
+    for (std::int64_t j = 0; j < count; ++j)
+      of_product.store(sums[j], first + j);
+  };
+  if constexpr (Operands::y_is_in_memory)
+    if (operands.y.has_unit_stride()) return store_with(operands.with_unit_stride_of_y());
+  store_with(operands);
+}
+
 /// The largest number of neighbouring rows of y that one store of store_rows() writes. It is a power of 2 that divides
 /// Rows.
 template <class Y, int Rows>

@@ -77,104 +77,109 @@ struct BellSpmv {
     of_lane.store(sums, row);
   }
 
-  /// For HostPasses: up to eight streams of values if b is at most 4. With larger blocks two together were mostly slower
-  /// (see docs/performance.md, "Blocked ELL on a host").
+  /// The most blocks of a block row that HostPasses adds in one pass: up to eight streams of values if b is at most 4.
+  /// With larger blocks two together were mostly slower (see docs/performance.md, "Blocked ELL on a host").
   static constexpr int most_of_pass = BlockSize > 4 || BlockSize == 0 ? 1
                                                                       : 8 / (BlockSize > 0 ? BlockSize : 1);
 
   /// Modes N and C on a host: the rows first to first + count - 1, with additions in the order of row_product().
   KOKKOS_INLINE_FUNCTION void tile_product(const std::int64_t first, const std::int64_t count) const {
-    constexpr std::int64_t b = BlockSize;
-    if constexpr (Operands::most_columns == 1) {
-      // The block rows that lie completely in the tile.
-      const std::int64_t begin = (first + b - 1) / b;
-      const std::int64_t end = (first + count) / b;
-      if (begin < end && operands.x.has_unit_stride() && are_inside_matrix(begin, end)) {
-        multiply_without_zeros(first, begin * b - first);
-        HostPasses<launch, Operands, BlockSize, BellSpmv>::multiply(*this, begin, end, 0, block_width);
-        multiply_without_zeros(end * b, first + count - end * b);
-        return;
+    std::int64_t row = first;
+    if constexpr (Operands::most_columns == 1)
+      if (operands.x.has_unit_stride()) {
+        // The block rows that lie completely in the tile.
+        constexpr std::int64_t b = BlockSize;
+        const std::int64_t begin = (first + b - 1) / b;
+        const std::int64_t end = end_of_whole_blocks(begin, (first + count) / b);
+        if (begin < end) {
+          multiply_without_zeros(first, begin * b - first);
+          HostPasses<launch, Operands, BlockSize, BellSpmv>::multiply(*this, begin, end, 0, block_width);
+          row = end * b;
+        }
       }
-    }
-    multiply_without_zeros(first, count);
+    multiply_without_zeros(row, first + count - row);
   }
 
-  /// Whether no block of the block rows begin to end - 1 lies partly outside the matrix.
-  KOKKOS_FORCEINLINE_FUNCTION bool are_inside_matrix(std::int64_t begin, std::int64_t end) const {
-    if (columns % BlockSize == 0) return true;
+  /// The end of the block rows from `begin` on, up to `end`, whose blocks lie completely in the matrix.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t end_of_whole_blocks(const std::int64_t begin,
+                                                               const std::int64_t end) const {
+    if (columns % BlockSize == 0) return end;
     // Padding is multiplied by elements of the first block of x.
-    if (columns < BlockSize) return false;
+    if (columns < BlockSize) return begin;
     const auto last_block = static_cast<ordinal_type>(columns / BlockSize);
-    int outside = 0;
+    std::int64_t result = end;
     for (std::int64_t k = 0; k < block_width; ++k)
-      for (std::int64_t i = begin; i < end; ++i)
-        outside += block_entries[k * block_rows + i] == last_block ? 1 : 0;
-    return outside == 0;
+      for (std::int64_t i = begin; i < result; ++i)
+        if (block_entries[k * block_rows + i] == last_block) result = i;
+    return result;
   }
 
-  /// For HostPasses, whose part k is the blocks k of all block rows.
+  /// For HostPasses: adds the blocks k to k + Count - 1 of Blocks block rows from block_row on to their sums. Padding
+  /// has values 0 and takes the first block of x.
   template <int Count, int Blocks>
-  KOKKOS_FORCEINLINE_FUNCTION void add_parts(typename Operands::accumulator_type* const sums,
-                                             const std::int64_t k, const std::int64_t block_row) const {
+  KOKKOS_FORCEINLINE_FUNCTION void add_layers(sums_type* const sums, const std::int64_t k,
+                                              const std::int64_t block_row) const {
     using accumulator_type = typename Operands::accumulator_type;
     constexpr int b = BlockSize;
     const typename Operands::x_pointer x = operands.x.pointer(0, 0);
-    // Padding has values 0 and takes the first block of x.
     const auto column_of = [](const ordinal_type block) {
-      return static_cast<std::int64_t>(block > 0 ? block : 0) * b;
+      return static_cast<std::int64_t>(block > 0 ? block : 0) * BlockSize;
     };
-    // With b = 1 a sum takes all of its products at once.
     if constexpr (b == 1) {
+      // One row after the other.
       const ordinal_type* KOKKOS_RESTRICT const blocks = block_entries + (k * block_rows + block_row);
       const scalar_type* KOKKOS_RESTRICT const value = values + (k * rows + block_row);
       for (int q = 0; q < Blocks; ++q) {
-        accumulator_type sum = sums[q];
+        accumulator_type sum = sums[q][0];
         FILIGREE_UNROLL(8)
         for (int i = 0; i < Count; ++i)
           sum += widen<accumulator_type>(conjugate_if<Conjugate>(value[i * rows + q])) *
                  widen<accumulator_type>(x[column_of(blocks[i * block_rows + q])]);
-        sums[q] = sum;
+        sums[q][0] = sum;
       }
-      return;
-    }
-    FILIGREE_UNROLL(8)
-    for (int i = 0; i < Count; ++i) {
-      const ordinal_type* KOKKOS_RESTRICT const blocks = block_entries + ((k + i) * block_rows + block_row);
+    } else {
       FILIGREE_UNROLL(8)
-      for (int c = 0; c < b; ++c) {
-        const scalar_type* KOKKOS_RESTRICT const value = values + (((k + i) * b + c) * rows + block_row * b);
-        const auto add_column = [&](const int q) {
-          const auto factor = widen<accumulator_type>(x[column_of(blocks[q]) + c]);
-          FILIGREE_UNROLL(8)
-          for (int r = 0; r < b; ++r)
-            sums[q * b + r] += widen<accumulator_type>(conjugate_if<Conjugate>(value[q * b + r])) * factor;
-        };
-        // A column of a block of 2 fills no vector register of 256 bits. GCC uses one for several blocks if the loop
-        // over them is not unrolled.
-        if constexpr (b == 2) {
-          for (int q = 0; q < Blocks; ++q)
-            add_column(q);
-        } else {
-          FILIGREE_UNROLL(32)
-          for (int q = 0; q < Blocks; ++q)
-            add_column(q);
+      for (int i = 0; i < Count; ++i) {
+        const ordinal_type* KOKKOS_RESTRICT const blocks = block_entries + ((k + i) * block_rows + block_row);
+        FILIGREE_UNROLL(8)
+        for (int c = 0; c < b; ++c) {
+          const scalar_type* KOKKOS_RESTRICT const value =
+              values + (((k + i) * b + c) * rows + block_row * b);
+          const auto add_column = [&](const int q) {
+            const auto factor = widen<accumulator_type>(x[column_of(blocks[q]) + c]);
+            FILIGREE_UNROLL(8)
+            for (int r = 0; r < b; ++r)
+              sums[q * b + r][0] +=
+                  widen<accumulator_type>(conjugate_if<Conjugate>(value[q * b + r])) * factor;
+          };
+          // A column of a block of 2 fills no vector register of 256 bits. GCC uses one for several blocks if the loop
+          // over them is not unrolled.
+          if constexpr (b == 2) {
+            for (int q = 0; q < Blocks; ++q)
+              add_column(q);
+          } else {
+            FILIGREE_UNROLL(32)
+            for (int q = 0; q < Blocks; ++q)
+              add_column(q);
+          }
         }
       }
     }
   }
 
-  /// For HostPasses, and for other rows.
+  /// Multiplies the rows first to first + count - 1 and skips values 0. The blocks may be cut.
   KOKKOS_INLINE_FUNCTION void multiply_without_zeros(const std::int64_t first,
                                                      const std::int64_t count) const {
-    if (count == 0) return;
     HostSums<launch, sums_type> memory(count);
-    sums_type* const sums = memory.sums();
-    // After a store to y the compiler loads members of *this again, but not those of a local copy.
-    const Operands of_product = operands;
+    multiply_without_zeros(memory.sums(), first, count);
+  }
+  /// The same with memory for `count` sums that are 0.
+  KOKKOS_INLINE_FUNCTION void multiply_without_zeros(sums_type* const sums, const std::int64_t first,
+                                                     const std::int64_t count) const {
+    if (count == 0) return;
     for (std::int64_t k = 0; k < block_width; ++k)
-      add_blocks(of_product, sums, first, count, k, first / BlockSize, (first + count - 1) / BlockSize + 1);
-    for (std::int64_t i = 0; i < count; ++i)
-      of_product.store(sums[i], first + i);
+      add_blocks(operands, sums, first, count, k, first / BlockSize, (first + count - 1) / BlockSize + 1);
+    store_neighbours(operands, sums, first, count);
   }
 
   /// Adds block k of the block rows begin to end - 1, as far as they lie in the tile and in the matrix.

@@ -18,8 +18,8 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
   using typename base::sums_type;
   using typename base::value_pointer;
 
-  /// For HostPasses: about eight streams.
-  static constexpr int most_of_pass = BlockSize == 0 || BlockSize == 8 ? 1 : (8 + BlockSize / 2) / BlockSize;
+  /// The most diagonals that HostPasses adds in one pass: about eight streams.
+  static constexpr int most_of_pass = BlockSize == 0 ? 1 : (8 + BlockSize / 2) / BlockSize;
   /// Fewer block rows are not worth a segment.
   static constexpr int shortest_segment = BlockSize == 0 ? 1 : 128 / BlockSize;
 
@@ -82,10 +82,10 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     }
   }
 
-  /// For HostPasses, whose parts are the diagonals.
+  /// For HostPasses: adds the diagonals d to d + Count - 1 of Blocks block rows from `block` on to their sums.
   template <int Count, int Blocks>
-  KOKKOS_FORCEINLINE_FUNCTION void add_parts(typename Operands::accumulator_type* const sums,
-                                             const std::int64_t d, const std::int64_t block) const {
+  KOKKOS_FORCEINLINE_FUNCTION void add_layers(sums_type* const sums, const std::int64_t d,
+                                              const std::int64_t block) const {
     using accumulator_type = typename Operands::accumulator_type;
     constexpr int b = BlockSize;
     const std::int64_t stride = this->stride;
@@ -101,7 +101,7 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
           const auto factor = widen<accumulator_type>(x[q * b + c]);
           FILIGREE_UNROLL(8)
           for (int r = 0; r < b; ++r)
-            sums[q * b + r] += widen<accumulator_type>(conjugate_if<Conjugate>(value[q * b + r])) * factor;
+            sums[q * b + r][0] += widen<accumulator_type>(conjugate_if<Conjugate>(value[q * b + r])) * factor;
         }
       }
     }
@@ -109,11 +109,15 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
 
   // ---- one diagonal after the other -----------------------------------------------------------------------------
 
-  /// The product of any rows, for any number of columns of x.
+  /// The product of any rows, for any number of columns of x. It skips values 0.
   KOKKOS_INLINE_FUNCTION void multiply_without_zeros(const std::int64_t first,
                                                      const std::int64_t count) const {
     HostSums<launch, sums_type> memory(count);
-    sums_type* const sums = memory.sums();
+    multiply_without_zeros(memory.sums(), first, count);
+  }
+  /// The same with memory for `count` sums that are 0.
+  KOKKOS_INLINE_FUNCTION void multiply_without_zeros(sums_type* const sums, const std::int64_t first,
+                                                     const std::int64_t count) const {
     const std::int64_t b = this->block_size();
     for (std::int64_t d = 0; d < this->diagonals; ++d) {
       // The diagonals that have a block in the rows. The offsets ascend.
@@ -124,7 +128,7 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
       else
         add_diagonal<false>(sums, first, count, d);
     }
-    store(sums, first, count);
+    store_neighbours(this->operands, sums, first, count);
   }
 
   /// Adds a diagonal to the sums of the rows first to first + count - 1.
@@ -167,8 +171,8 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
     }
   }
 
-  /// Adds the blocks of a diagonal in `blocks` block rows from `begin` on to their sums. All of them lie completely in
-  /// the matrix. A stride of x that is known at compile time lets the compiler use vector registers.
+  /// Adds the products of diagonal d in `blocks` block rows, which begin with `begin`, to their sums. These blocks lie
+  /// completely in the matrix. A stride of x that is known at compile time lets the compiler use vector registers.
   template <bool UnitStride>
   KOKKOS_FORCEINLINE_FUNCTION void add_whole_blocks(sums_type* KOKKOS_RESTRICT const sums,
                                                     const std::int64_t d, const std::int64_t begin,
@@ -198,14 +202,6 @@ struct CdsHostSpmv : CdsProduct<ExecutionSpace, Cds, Operands, BlockSize> {
           sums[block * b + r][column] = block_sums[r];
       }
     }
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION void store(const sums_type* sums, std::int64_t first,
-                                         std::int64_t count) const {
-    // After a store to y the compiler loads members of *this again, but not those of a local copy.
-    const Operands of_product = this->operands;
-    for (std::int64_t row = 0; row < count; ++row)
-      of_product.store(sums[row], first + row);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t offset(std::int64_t d) const {
