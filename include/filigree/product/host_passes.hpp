@@ -100,7 +100,7 @@ class HostPasses {
                                                           const std::int64_t first) {
     bool has_nan = false;
     for (int r = 0; r < Rows; ++r)
-      has_nan |= sums[r][0] != sums[r][0];
+      has_nan |= Operands::has_nan(sums[r]);
     if (has_nan) {
       sums_type again[Rows] = {};
       kernel.multiply_without_zeros(again, first, Rows);
