@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tests of the padding at the end of each column that CDS and DIA have for values of less than 8 bytes.
+// Tests of the padding at the end of each column that CDS and DIA have for columns of at least 8 KiB.
 #include <filigree/grid/stencil_problem.hpp>
 
 #include "../support/errors.hpp"
@@ -57,24 +57,33 @@ std::vector<float> padding(const Cds& A) {
   return result;
 }
 
-TEST(CdsPadding, RoundsColumnsUpTo16Bytes) {
+TEST(CdsPadding, RoundsLongColumnsUpToAnOddMultipleOf256Bytes) {
   const auto stride = [](auto scalar, std::int64_t rows) {
     using S = decltype(scalar);
     return Filigree::convert<Filigree::DiaMatrix>(device_crs(block_banded<S>(rows, rows, 1))).column_stride();
   };
-  EXPECT_EQ(stride(float(), 1023), 1023);
-  EXPECT_EQ(stride(float(), 1024), 1024);
-  EXPECT_EQ(stride(float(), 1025), 1028);
-  EXPECT_EQ(stride(float(), 1028), 1028);
-  EXPECT_EQ(stride(double(), 1025), 1025);
-  EXPECT_EQ(stride(Kokkos::complex<float>(), 1025), 1025);
-  EXPECT_EQ(padded_cds<Filigree::half_t>(block_banded<float>(1025, 1025, 1), 1).column_stride(), 1032);
-  const Cds A = padded_cds(block_banded<float>(1026, 1030, 5), 5);
-  EXPECT_EQ(A.column_stride(), 1028);
-  EXPECT_EQ(A.values.extent(0), static_cast<std::size_t>(A.numDiagonals()) * 5 * 1028);
-  EXPECT_EQ(padding(A), std::vector<float>(static_cast<std::size_t>(A.numDiagonals()) * 10));
-  EXPECT_EQ(without_padding<float>(A).column_stride(), 1026);
+  EXPECT_EQ(stride(float(), 2047), 2047);
+  EXPECT_EQ(stride(float(), 2048), 33 * 64);
+  EXPECT_EQ(stride(float(), 33 * 64), 33 * 64);
+  EXPECT_EQ(stride(float(), 33 * 64 + 1), 35 * 64);
+  EXPECT_EQ(stride(double(), 1023), 1023);
+  EXPECT_EQ(stride(double(), 1024), 33 * 32);
+  EXPECT_EQ(stride(Kokkos::complex<double>(), 512), 33 * 16);
+  EXPECT_EQ(padded_cds<Filigree::half_t>(block_banded<float>(4097, 4097, 1), 1).column_stride(), 33 * 128);
+  const Cds A = padded_cds(block_banded<float>(2051, 2060, 5), 5);
+  EXPECT_EQ(A.column_stride(), 2112);
+  EXPECT_EQ(A.values.extent(0), static_cast<std::size_t>(A.numDiagonals()) * 5 * 2112);
+  EXPECT_EQ(padding(A), std::vector<float>(static_cast<std::size_t>(A.numDiagonals()) * 5 * 61));
+  EXPECT_EQ(without_padding<float>(A).column_stride(), 2051);
   EXPECT_EQ(Cds().column_stride(), 0);
+}
+
+/// More bytes than a value usually has.
+TEST(ColumnStride, TakesElementsOfAnySize) {
+  EXPECT_EQ(Filigree::Impl::column_stride(10, 1024), 11);
+  EXPECT_EQ(Filigree::Impl::column_stride(10, 16384), 11);
+  EXPECT_EQ(Filigree::Impl::column_stride(1000, 12), 21 * 49);
+  EXPECT_EQ(Filigree::Impl::column_stride(0, 8), 0);
 }
 
 template <class T>
@@ -130,15 +139,17 @@ void expect_equal_products(const Matrix& A, const Matrix& B, const std::string& 
 
 template <class Scalar>
 void expect_products_without_padding() {
+  const std::int64_t padded_rows = 8192 / sizeof(Scalar);
   for (const int b : {1, 2, 3, 4, 5, 9})
-    for (const std::int64_t rows : {1025, 1026, 1027, 1028}) {
+    for (const std::int64_t rows : {padded_rows + 1, padded_rows + 2, padded_rows + 3}) {
       const auto A = padded_cds<Scalar>(block_banded<float>(rows, rows + 2, b), b);
       const auto B = without_padding<Scalar>(A);
       const std::string name = "b = " + std::to_string(b) + ", " + std::to_string(rows) + " rows, stride ";
       EXPECT_NO_THROW(Filigree::check(A));
       EXPECT_NO_THROW(Filigree::check(B));
-      for (const std::size_t stride : {1031, 1032})
-        expect_equal_products(with_stride<Scalar>(A, stride), B, name + std::to_string(stride));
+      for (const std::int64_t stride : {padded_rows + 7, padded_rows + 8})
+        expect_equal_products(with_stride<Scalar>(A, static_cast<std::size_t>(stride)), B,
+                              name + std::to_string(stride));
       expect_equal_products(A, B, name + std::to_string(A.column_stride()));
     }
 }
@@ -148,14 +159,17 @@ TEST(CdsPadding, ProductsDoNotSeeIt) {
 TEST(CdsPadding, ProductsOf16BitsDoNotSeeIt) {
   expect_products_without_padding<Filigree::half_t>();
 }
+TEST(CdsPadding, ProductsOfDoublesDoNotSeeIt) {
+  expect_products_without_padding<double>();
+}
 
 TEST(CdsPadding, ProductsOfSplitCdsDoNotSeeIt) {
   for (const int b : {1, 3, 5, 9}) {
-    const auto crs = device_crs(block_banded<double>(1027, 1027, b));
+    const auto crs = device_crs(block_banded<double>(2051, 2051, b));
     const auto A =
         Filigree::convert<Filigree::SplitCdsMatrix>(crs, any_padding<Filigree::SplitCdsOptions>(b));
     const auto full = Filigree::convert<Filigree::CdsMatrix>(crs, any_padding<Filigree::CdsOptions>(b));
-    const Kokkos::View<double*, Device> x("x", 1027), y("y", 1027), expected("expected", 1027);
+    const Kokkos::View<double*, Device> x("x", 2051), y("y", 2051), expected("expected", 2051);
     Kokkos::deep_copy(x, 0.7);
     Filigree::spmv("N", 1.0, A, x, 0.0, y);
     Filigree::spmv("N", 1.0, full, x, 0.0, expected);
@@ -164,7 +178,7 @@ TEST(CdsPadding, ProductsOfSplitCdsDoNotSeeIt) {
 }
 
 TEST(CdsPadding, SurvivesConversions) {
-  const auto host = block_banded<float>(1027, 1027, 3);
+  const auto host = block_banded<float>(2051, 2051, 3);
   for (const Cds& A : {padded_cds(host, 3), without_padding<float>(padded_cds(host, 3))}) {
     EXPECT_EQ(host_matrix(Filigree::to_crs(A)), canonical(host));
     auto other = host;
@@ -178,11 +192,11 @@ TEST(CdsPadding, SurvivesConversions) {
 }
 
 TEST(CdsPadding, IsZeroInBothHalvesOfSplitCds) {
-  const auto host = block_banded<double>(1027, 1027, 3);
+  const auto host = block_banded<double>(2051, 2051, 3);
   const auto crs = device_crs(host);
   fill_free_memory();
   const auto A = Filigree::convert<Filigree::SplitCdsMatrix>(crs, any_padding<Filigree::SplitCdsOptions>(3));
-  EXPECT_EQ(A.leading.column_stride(), 1028);
+  EXPECT_EQ(A.leading.column_stride(), 2112);
   EXPECT_NO_THROW(Filigree::check(A));
   fill_free_memory();
   Filigree::refill(A, crs);
@@ -191,22 +205,22 @@ TEST(CdsPadding, IsZeroInBothHalvesOfSplitCds) {
 }
 
 TEST(CdsPadding, GridsHaveIt) {
-  const Filigree::StencilProblem problem({33, 33, 1}, Filigree::Stencil::five_point(), 1);
+  const Filigree::StencilProblem problem({46, 46, 1}, Filigree::Stencil::five_point(), 1);
   const auto A = problem.cds<Cds>();
-  EXPECT_EQ(A.column_stride(), 1092);
-  EXPECT_EQ(padding(A), std::vector<float>(15));
+  EXPECT_EQ(A.column_stride(), 35 * 64);
+  EXPECT_EQ(padding(A), std::vector<float>(5 * (35 * 64 - 46 * 46)));
   EXPECT_NO_THROW(Filigree::check(A));
 }
 
 TEST(CdsPadding, CheckFindsValuesInItAndColumnsThatAreTooShort) {
-  const Cds A = padded_cds(block_banded<float>(1025, 1025, 1), 1);
+  const Cds A = padded_cds(block_banded<float>(2049, 2049, 1), 1);
   const auto refusal = [&](const Values& values) {
     const Cds wrapped(A.numRows(), A.numCols(), A.nnz(), 1, values, A.offsets);
     return message<std::invalid_argument>([&]() { Filigree::check(wrapped); });
   };
-  EXPECT_TRUE(holds(refusal(changed(A.values, 1025, 5)), {"values(1025) is 5", "row 1025", "padding"}));
-  EXPECT_TRUE(holds(refusal(Values("values", 5 * 1024)), {"values has 5120 elements", "5125"}));
-  EXPECT_TRUE(holds(refusal(Values("values", 5 * 1028 + 2)), {"values has 5142 elements", "5140"}));
+  EXPECT_TRUE(holds(refusal(changed(A.values, 2049, 5)), {"values(2049) is 5", "row 2049", "padding"}));
+  EXPECT_TRUE(holds(refusal(Values("values", 5 * 2048)), {"values has 10240 elements", "10245"}));
+  EXPECT_TRUE(holds(refusal(Values("values", 5 * 2112 + 2)), {"values has 10562 elements", "10560"}));
 }
 
 /// check() accepts such a matrix, because nnz() may count stored zeros.

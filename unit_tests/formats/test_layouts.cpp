@@ -82,6 +82,17 @@ TEST(EllLayout, PadsRowsToAMultipleOf16) {
   }
 }
 
+/// From 8 KiB of column indices on.
+TEST(EllLayout, RoundsLongColumnsUpToAnOddMultipleOf256Bytes) {
+  for (const auto& [rows, stride] :
+       {std::pair<int, int>{2032, 2032}, {2033, 33 * 64}, {33 * 64, 33 * 64}, {33 * 64 + 1, 35 * 64}}) {
+    const Ell A = converted<EllCase>(scattered<double>(rows, 20, 4));
+    EXPECT_EQ(A.stride(), stride);
+    EXPECT_EQ(A.values.extent(0), static_cast<std::size_t>(A.width() * A.stride()));
+    EXPECT_NO_THROW(Filigree::check(A));
+  }
+}
+
 TEST(CooLayout, MatchesTheDrawing) {
   const auto A = Filigree::convert<Filigree::CooMatrix>(example(), any_padding<Filigree::CooOptions>());
   EXPECT_EQ(host_list(A.rows), (Ints{0, 0, 2, 2, 2, 3, 3}));

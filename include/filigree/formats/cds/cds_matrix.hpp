@@ -2,6 +2,7 @@
 #pragma once
 
 #include "filigree/core/allocate_view.hpp"
+#include "filigree/core/column_stride.hpp"
 #include "filigree/core/convert_options.hpp"
 #include "filigree/core/launch.hpp"
 #include "filigree/core/matrix_base.hpp"
@@ -63,9 +64,9 @@ struct CdsOptions : ConvertOptions {
 ///
 /// The value of row i and column (i / b + offsets[d]) * b + c is at position (d * b + c) * s + i, where s is
 /// column_stride(). There are k * b * s values and k offsets. s is n, the number of rows, as in the formula of
-/// the source. Only if a value has less than 8 bytes and n is at least 1024, a conversion rounds s up to a
-/// multiple of 16 bytes, so that one load of a GPU can bring values of several rows; the additional values are
-/// 0. With b = 1, CDS is DIA.
+/// the source. Only if a column has at least 8 KiB, a conversion rounds s up to an odd multiple of 256 bytes.
+/// Then the columns do not compete for the same lines of a host's cache, and one load of a GPU can bring values
+/// of several rows. The additional values are 0. With b = 1, CDS is DIA.
 ///
 /// With CdsLayout::components, the values of one element of all blocks of a diagonal are neighbours. The first
 /// matrix above is then
@@ -145,16 +146,11 @@ class CdsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
 
 namespace Impl {
 
-/// The rows for which a conversion to CDS stores values of type Scalar; see the class comment. A smaller matrix
-/// is not padded, so that its storage is that of the formula in the source. For a larger one the padding is
-/// less than 1 % of its values.
+/// The rows for which a conversion to CDS stores values of type Scalar; see the class comment.
 template <class Scalar>
 std::int64_t stored_cds_rows(CdsLayout layout, std::int64_t rows, std::int64_t block_size) {
-  const auto rounded_up = [&](std::int64_t unit) { return (rows + unit - 1) / unit * unit; };
-  if (layout == CdsLayout::components) return rounded_up(block_size);
-  constexpr std::int64_t smallest_padded_rows = 1024;
-  const bool is_padded = sizeof(Scalar) < 8 && rows >= smallest_padded_rows;
-  return is_padded ? rounded_up(16 / static_cast<std::int64_t>(sizeof(Scalar))) : rows;
+  if (layout == CdsLayout::components) return round_up(rows, block_size);
+  return column_stride(rows, sizeof(Scalar));
 }
 
 /// Writes zeros to the values of rows that the matrix does not have.

@@ -22,7 +22,7 @@ struct DiaOptions : ConvertOptions {};
 ///     1 0 0 1
 ///
 /// The value of row i and column i + offsets[d] is at position d * s + i, where s is column_stride(): the
-/// number of rows, or a little more for narrow values (see CdsMatrix). With k diagonals, the Views have
+/// number of rows, or a little more for long columns (see CdsMatrix). With k diagonals, the Views have
 /// k * s * sizeof(Scalar) + k * sizeof(Ordinal) bytes. As in CdsMatrix, a stored zero counts as padding and
 /// the conversion sums duplicates.
 ///

@@ -57,6 +57,10 @@ struct EllOptions : ConvertOptions {
 /// CRS matrix. Duplicates stay separate entries. The width is the length of the longest row, rounded up to a
 /// multiple of T. row_lengths is empty if EllOptions::row_lengths is false.
 ///
+/// The stride is the number of rows, rounded up to a multiple of 16. If a column of `entries` has at least 8 KiB,
+/// a conversion rounds it up further, to an odd multiple of 256 bytes. Then the columns do not compete for the
+/// same lines of a host's cache.
+///
 /// Bytes: width * stride * (sizeof(Scalar) + sizeof(Ordinal)), and rows * sizeof(Ordinal) for the row
 /// lengths.
 ///
@@ -101,7 +105,7 @@ class EllMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
 
   /// Length of the longest row, rounded up to a multiple of lanes_per_row().
   KOKKOS_INLINE_FUNCTION Ordinal width() const { return m_width; }
-  /// Number of rows, rounded up to a multiple of row_alignment.
+  /// Rows from one column of the storage to the next; see the class comment.
   KOKKOS_INLINE_FUNCTION SizeType stride() const { return m_stride; }
   /// T: the lanes for which the entries of a row are interleaved.
   KOKKOS_INLINE_FUNCTION int lanes_per_row() const { return m_lanes_per_row; }
