@@ -33,6 +33,10 @@ struct EntryIsColumn {
   KOKKOS_FORCEINLINE_FUNCTION int first_column() const { return 0; }
 };
 
+/// In a tile of more rows each column is a stream of memory of its own. A team never cuts a slice of so few rows
+/// (RowLaunch::chunk_unit), so its thread reads such slices one after the other, as one stream.
+constexpr std::int64_t most_rows_of_one_stream = 64;
+
 /// The prefetch distance, in rows, of an ELL matrix or a tall slice, in which each column is a separate
 /// stream of memory, with several lanes or several columns of x. With one of each it is rows_ahead_of_groups (see
 /// docs/performance.md, "Prefetching on hosts").
@@ -72,8 +76,6 @@ struct HostTile {
  private:
   /// Rows of a group, whose sums stay in registers.
   static constexpr int group_rows = 32;
-  /// In a tile of more rows each column is a stream of memory of its own.
-  static constexpr std::int64_t most_rows_of_one_stream = 64;
   static constexpr int columns_per_step = 4;
   /// In a tile of one stream the rows that have an entry left are counted before every 16th column.
   static constexpr int columns_per_test = 16;

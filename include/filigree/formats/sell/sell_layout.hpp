@@ -220,10 +220,8 @@ struct SellLayout : RowLayout<SellLayout<Scalar, Ordinal, ShortColumns>, Scalar,
     const std::int64_t rest = height(slice) - row_in_slice(stored_row);
     const std::int64_t tile_rows = rest < 0 ? 0 : rest < count ? rest : count;
     const std::int64_t width = slice_widths[slice];
-    // A team never cuts a slice of up to 64 rows (RowLaunch::chunk_unit), so its thread reads such slices one
-    // after the other, as one stream of memory. The prefetch distance is then a number of elements, wherever
-    // the slice ends (see docs/performance.md, "Prefetching on hosts").
-    constexpr int most_rows_of_one_stream = 64;
+    // If slices are one stream, the prefetch distance is a number of elements, wherever the slice ends (see
+    // docs/performance.md, "Prefetching on hosts").
     constexpr std::int64_t elements_ahead = 1024;
     const std::int64_t ahead =
         height(slice) > most_rows_of_one_stream ? host_tile_rows_ahead << log2_lanes : elements_ahead;
