@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "filigree/core/column_stride.hpp"
 #include "filigree/core/integer.hpp"
 #include "filigree/formats/hybrid/hybrid_width.hpp"
 #include "filigree/product/balanced_product.hpp"
@@ -344,22 +345,30 @@ Prediction ByteModel::predict(const CooOptions&) const {
                         static_cast<double>(m_statistics.empty_rows));
 }
 
+/// The stride of an ELL matrix that a conversion makes.
+double ByteModel::ell_stride() const {
+  return static_cast<double>(
+      Impl::column_stride(Impl::round_up(m_statistics.rows, 16), static_cast<std::size_t>(m_ordinal)));
+}
+
 Prediction ByteModel::predict(const EllOptions& options) const {
   Impl::check_lanes_per_row("Filigree::ByteModel::predict", options.lanes_per_row);
   const int log2_lanes = Impl::log2_of(options.lanes_per_row);
   const double width = rounded_up(m_longest_row, options.lanes_per_row);
-  const double all = width * rounded_up(m_rows, 16) * entry_bytes();
+  const double stored = width * ell_stride() * entry_bytes();
+  // A product does not read the rows that the matrix does not have.
+  const double all = width * m_rows * entry_bytes();
   if (!options.row_lengths) {
     // ELLPACK reads its padding.
     Work work = row_work(all, 0, log2_lanes);
     work.steps = work.warps * work.longest_wait;
-    return predict_kernel(Kernels::ellpack, work, all, 2);
+    return predict_kernel(Kernels::ellpack, work, stored, 2);
   }
   const double lengths = m_rows * m_ordinal;
   const double bytes =
       std::min(all, sector_bytes(m_scalar, log2_lanes) + sector_bytes(m_ordinal, log2_lanes)) + lengths;
   return predict_kernel(log2_lanes == 0 ? Kernels::ell : Kernels::ell_lanes,
-                        row_work(bytes, steps(log2_lanes), log2_lanes), all + lengths, 2);
+                        row_work(bytes, steps(log2_lanes), log2_lanes), stored + lengths, 2);
 }
 
 Prediction ByteModel::predict(const SellOptions& options) const {
@@ -418,8 +427,7 @@ Prediction ByteModel::predict_ell_part(const Options& options, const Bytes& byte
   for (std::size_t k = 1; k < beyond.size(); ++k)
     beyond[k] = beyond[k - 1] - static_cast<double>(reaching[k]);
   const auto part_of = [&](double width, double excess, double excess_rows) {
-    return EllPart{width, excess, excess_rows,
-                   width * rounded_up(m_rows, 16) * entry_bytes() + m_rows * m_ordinal};
+    return EllPart{width, excess, excess_rows, width * ell_stride() * entry_bytes() + m_rows * m_ordinal};
   };
   const auto part_of_width = [&](std::int64_t k) {
     const auto at = static_cast<std::size_t>(k);
@@ -504,7 +512,12 @@ Prediction ByteModel::predict(const CdsOptions& options) const {
   work.longest_wait = diagonals;
   // A lane multiplies two rows or more of narrow values.
   if (m_scalar < 8) work.warps /= 2;
-  Prediction result = predict_kernel(Kernels::diagonals, work, work.bytes, 2);
+  const std::int64_t stored_rows =
+      options.layout == CdsLayout::columns
+          ? Impl::column_stride(m_statistics.rows, static_cast<std::size_t>(m_scalar))
+          : Impl::round_up(m_statistics.rows, options.block_size);
+  Prediction result =
+      predict_kernel(Kernels::diagonals, work, diagonals * static_cast<double>(stored_rows) * m_scalar, 2);
   // Not fitted: prefers the default layout, see docs/performance.md, "CDS: block components".
   if (options.layout == CdsLayout::components) result.seconds *= m_speed.gpu.multiprocessors > 0 ? 1.03 : 2.5;
   return result;

@@ -67,6 +67,20 @@ TYPED_TEST(BlockColumns, MultipliesAnyNumberOfColumns) {
   }
 }
 
+/// The columns of CDS have padding from 8 KiB on.
+TYPED_TEST(BlockColumns, MultipliesPaddedColumns) {
+  using Scalar = typename TypeParam::Scalar;
+  for (const int b : {2, 3, 4, 8}) {
+    const std::int64_t rows = 2048 / b * b + b;
+    const auto host = block_banded<Scalar>(rows, rows, b);
+    const auto A = this->converted(host, b);
+    for (const int columns : {4, 8})
+      EXPECT_TRUE(multiplies<typename TypeParam::Layout>(
+          A, host, Product<Scalar>{Mode::NoTranspose, Scalar(2), Scalar(-3), columns}))
+          << "b = " << b;
+  }
+}
+
 TYPED_TEST(BlockColumns, MultipliesCutBlocks) {
   using Scalar = typename TypeParam::Scalar;
   for (int b = 2; b <= 8; ++b)
@@ -478,43 +492,44 @@ TYPED_TEST(RunsOfDiagonals, MultiplyPartsOfViews) {
   using Case = TypeParam;
   using Scalar = typename Case::Scalar;
   using View = View2<Scalar, typename Case::Layout>;
-  constexpr int size = 2063;
-  for (const auto& offsets : patterns_of_offsets) {
-    const auto host = with_diagonals<Scalar>(size, size, offsets);
-    const auto A =
-        Case::convert_with(device_crs<typename Case::Crs>(host), any_padding<typename Case::Options>(1));
-    for (const int columns : {4, 8, 16}) {
-      for (const int beta : {0, -3}) {
-        const auto expected =
-            expect_product(host, Product<Scalar>{Mode::NoTranspose, Scalar(1), Scalar(beta), columns});
-        for (const int rows : {size + 4, size + 5})
-          for (const auto& [x_first, y_first] : {std::pair(0, 0), std::pair(1, 0), std::pair(2, 1)})
-            for (const int first_column : {0, 1}) {
-              const View x("x", rows, columns + 2), y("y", rows, columns + 2);
-              const auto part = [&](const View& view, int first) {
-                return Kokkos::subview(view, std::make_pair(first, first + size),
-                                       std::make_pair(first_column, first_column + columns));
-              };
-              Kokkos::deep_copy(x, Scalar(1e6));
-              Kokkos::deep_copy(y, Scalar(77));
-              Kokkos::deep_copy(part(x, x_first), device_view<View>(expected.x));
-              Kokkos::deep_copy(part(y, y_first), device_view<View>(expected.y));
-              Filigree::spmv(Mode::NoTranspose, Scalar(1), A, part(x, x_first), Scalar(beta),
-                             part(y, y_first));
-              const View result("result", size, columns);
-              Kokkos::deep_copy(result, part(y, y_first));
-              EXPECT_TRUE(agrees(host_vectors(result), expected.reference))
-                  << columns << " columns of Views with " << rows << " rows, x from row " << x_first
-                  << ", y from row " << y_first << ", both from column " << first_column << ", first offset "
-                  << offsets[0];
-              Kokkos::deep_copy(part(y, y_first), not_a_number<Scalar>());
-              const auto all = host_vectors(y);
-              const auto others = std::count(all.data.begin(), all.data.end(), Scalar(77));
-              EXPECT_EQ(others, std::int64_t(rows) * (columns + 2) - std::int64_t(size) * columns);
-            }
+  // 1023 rows are not padded.
+  for (const int size : {1023, 2063})
+    for (const auto& offsets : patterns_of_offsets) {
+      const auto host = with_diagonals<Scalar>(size, size, offsets);
+      const auto A =
+          Case::convert_with(device_crs<typename Case::Crs>(host), any_padding<typename Case::Options>(1));
+      for (const int columns : {4, 8, 16}) {
+        for (const int beta : {0, -3}) {
+          const auto expected =
+              expect_product(host, Product<Scalar>{Mode::NoTranspose, Scalar(1), Scalar(beta), columns});
+          for (const int rows : {size + 4, size + 5})
+            for (const auto& [x_first, y_first] : {std::pair(0, 0), std::pair(1, 0), std::pair(2, 1)})
+              for (const int first_column : {0, 1}) {
+                const View x("x", rows, columns + 2), y("y", rows, columns + 2);
+                const auto part = [&](const View& view, int first) {
+                  return Kokkos::subview(view, std::make_pair(first, first + size),
+                                         std::make_pair(first_column, first_column + columns));
+                };
+                Kokkos::deep_copy(x, Scalar(1e6));
+                Kokkos::deep_copy(y, Scalar(77));
+                Kokkos::deep_copy(part(x, x_first), device_view<View>(expected.x));
+                Kokkos::deep_copy(part(y, y_first), device_view<View>(expected.y));
+                Filigree::spmv(Mode::NoTranspose, Scalar(1), A, part(x, x_first), Scalar(beta),
+                               part(y, y_first));
+                const View result("result", size, columns);
+                Kokkos::deep_copy(result, part(y, y_first));
+                EXPECT_TRUE(agrees(host_vectors(result), expected.reference))
+                    << columns << " columns of Views with " << rows << " rows, x from row " << x_first
+                    << ", y from row " << y_first << ", both from column " << first_column
+                    << ", first offset " << offsets[0];
+                Kokkos::deep_copy(part(y, y_first), not_a_number<Scalar>());
+                const auto all = host_vectors(y);
+                const auto others = std::count(all.data.begin(), all.data.end(), Scalar(77));
+                EXPECT_EQ(others, std::int64_t(rows) * (columns + 2) - std::int64_t(size) * columns);
+              }
+        }
       }
     }
-  }
 }
 
 /// Two of three rows have no entry. In their padding an Inf or NaN of x must not appear in y, also not by the first and
@@ -644,7 +659,8 @@ TEST(RowPairsKernel, KnowsWhatIsAligned) {
   EXPECT_TRUE(row_pairs_are_aligned<float>(1200, 1204, 2));
   EXPECT_FALSE(row_pairs_are_aligned<float>(1200, 1204, 1)) << "x begins in the middle of a pack.";
   EXPECT_FALSE(row_pairs_are_aligned<float>(1200, 1201, 0)) << "Every second column begins in the middle.";
-  EXPECT_FALSE(row_pairs_are_aligned<float>(1201, 1202, 0)) << "Columns end in the middle of a pack.";
+  EXPECT_FALSE(row_pairs_are_aligned<float>(2061, 2062, 0)) << "Columns of x end in the middle of a pack.";
+  EXPECT_FALSE(row_pairs_are_aligned<float>(1201, 1202, 0)) << "So do those of A, which have no padding.";
   EXPECT_TRUE(row_pairs_are_aligned<double>(202, 202, 0));
 }
 

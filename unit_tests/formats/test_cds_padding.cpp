@@ -3,6 +3,7 @@
 // Tests of the padding at the end of each column that CDS and DIA have for columns of at least 8 KiB.
 #include <filigree/grid/stencil_problem.hpp>
 
+#include "../support/column_stride.hpp"
 #include "../support/errors.hpp"
 #include "../support/formats.hpp"
 
@@ -25,26 +26,6 @@ CdsOf<Scalar> padded_cds(const HostMatrix<float>& host, int b) {
   fill_free_memory();
   return Filigree::convert<Filigree::CdsMatrix, Scalar>(device_crs(host),
                                                         any_padding<Filigree::CdsOptions>(b));
-}
-
-/// The matrix with columns that are `stride` apart and padding that is NaN, which no product may read into y.
-template <class Scalar>
-CdsOf<Scalar> with_stride(const CdsOf<Scalar>& A, std::size_t stride) {
-  const auto old_stride = static_cast<std::size_t>(A.column_stride());
-  const auto old_values = host_list(A.values);
-  const std::size_t columns = old_values.size() / old_stride;
-  const typename CdsOf<Scalar>::values_type values("values", columns * stride);
-  const auto host = Kokkos::create_mirror_view(values);
-  Kokkos::deep_copy(host, Scalar(std::numeric_limits<float>::quiet_NaN()));
-  for (std::size_t column = 0; column < columns; ++column)
-    for (std::size_t row = 0; row < static_cast<std::size_t>(A.numRows()); ++row)
-      host(column * stride + row) = old_values[column * old_stride + row];
-  Kokkos::deep_copy(values, host);
-  return CdsOf<Scalar>(A.numRows(), A.numCols(), A.nnz(), A.block_size(), values, A.offsets);
-}
-template <class Scalar>
-CdsOf<Scalar> without_padding(const CdsOf<Scalar>& A) {
-  return with_stride<Scalar>(A, static_cast<std::size_t>(A.numRows()));
 }
 
 /// The values of stored rows that the matrix does not have.
@@ -74,16 +55,18 @@ TEST(CdsPadding, RoundsLongColumnsUpToAnOddMultipleOf256Bytes) {
   EXPECT_EQ(A.column_stride(), 2112);
   EXPECT_EQ(A.values.extent(0), static_cast<std::size_t>(A.numDiagonals()) * 5 * 2112);
   EXPECT_EQ(padding(A), std::vector<float>(static_cast<std::size_t>(A.numDiagonals()) * 5 * 61));
-  EXPECT_EQ(without_padding<float>(A).column_stride(), 2051);
+  EXPECT_EQ(without_padding(A).column_stride(), 2051);
   EXPECT_EQ(Cds().column_stride(), 0);
 }
 
-/// More bytes than a value usually has.
+/// Also of sizes that do not divide 256, and of more bytes than a column without padding may have.
 TEST(ColumnStride, TakesElementsOfAnySize) {
   EXPECT_EQ(Filigree::Impl::column_stride(10, 1024), 11);
   EXPECT_EQ(Filigree::Impl::column_stride(10, 16384), 11);
+  EXPECT_EQ(Filigree::Impl::column_stride(682, 12), 682);
   EXPECT_EQ(Filigree::Impl::column_stride(1000, 12), 21 * 49);
-  EXPECT_EQ(Filigree::Impl::column_stride(0, 8), 0);
+  for (const std::size_t bytes : {8, 16384})
+    EXPECT_EQ(Filigree::Impl::column_stride(0, bytes), 0);
 }
 
 template <class T>
@@ -141,14 +124,14 @@ template <class Scalar>
 void expect_products_without_padding() {
   const std::int64_t padded_rows = 8192 / sizeof(Scalar);
   for (const int b : {1, 2, 3, 4, 5, 9})
-    for (const std::int64_t rows : {padded_rows + 1, padded_rows + 2, padded_rows + 3}) {
+    for (const std::int64_t rows : {padded_rows + 1, padded_rows + 2, padded_rows + 3, padded_rows + 4}) {
       const auto A = padded_cds<Scalar>(block_banded<float>(rows, rows + 2, b), b);
-      const auto B = without_padding<Scalar>(A);
+      const auto B = without_padding(A);
       const std::string name = "b = " + std::to_string(b) + ", " + std::to_string(rows) + " rows, stride ";
       EXPECT_NO_THROW(Filigree::check(A));
       EXPECT_NO_THROW(Filigree::check(B));
       for (const std::int64_t stride : {padded_rows + 7, padded_rows + 8})
-        expect_equal_products(with_stride<Scalar>(A, static_cast<std::size_t>(stride)), B,
+        expect_equal_products(with_column_stride(A, static_cast<std::size_t>(stride)), B,
                               name + std::to_string(stride));
       expect_equal_products(A, B, name + std::to_string(A.column_stride()));
     }
@@ -179,7 +162,7 @@ TEST(CdsPadding, ProductsOfSplitCdsDoNotSeeIt) {
 
 TEST(CdsPadding, SurvivesConversions) {
   const auto host = block_banded<float>(2051, 2051, 3);
-  for (const Cds& A : {padded_cds(host, 3), without_padding<float>(padded_cds(host, 3))}) {
+  for (const Cds& A : {padded_cds(host, 3), without_padding(padded_cds(host, 3))}) {
     EXPECT_EQ(host_matrix(Filigree::to_crs(A)), canonical(host));
     auto other = host;
     for (auto& row : other.rows)

@@ -7,9 +7,9 @@
 
 namespace Filigree::Impl {
 
-/// Rows from one column of a storage by columns to the next, for elements of element_bytes bytes each: a
-/// multiple of 256 bytes that is no multiple of 512. Columns of less than 8 KiB get no padding. Others get less
-/// than 512 bytes each.
+/// Rows from one column of a storage by columns to the next, for elements of element_bytes bytes each. It is the number
+/// of rows if a column has less than 8 KiB, and otherwise rounded up to an odd multiple of 256 bytes. (If the size of an
+/// element does not divide 256, to an odd multiple of a few bytes less.) Overflows for rows near 2^63.
 ///
 /// A product reads the same rows of many columns at a time. If columns are a multiple of 4096 bytes apart, as on
 /// a grid of 64^3 or 80^3 cells, the first-level cache of a host has to keep these rows in one set, which has
@@ -18,7 +18,7 @@ namespace Filigree::Impl {
 constexpr std::int64_t column_stride(std::int64_t rows, std::size_t element_bytes) {
   constexpr std::int64_t smallest_padded_bytes = 8192;
   const auto bytes = static_cast<std::int64_t>(element_bytes);
-  if (rows < smallest_padded_bytes / bytes) return rows;
+  if (rows < (smallest_padded_bytes + bytes - 1) / bytes) return rows;
   const std::int64_t unit = std::max<std::int64_t>(256 / bytes, 1);
   const std::int64_t units = round_up(rows, unit) / unit;
   return (units + 1 - units % 2) * unit;

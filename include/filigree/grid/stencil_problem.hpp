@@ -188,11 +188,14 @@ class StencilProblem {
   template <class Matrix>
   void check_diagonals(const char* function) const {
     const auto diagonals = static_cast<std::int64_t>(m_pattern.all.offsets.size());
-    // Those of CDS by columns, the most that a format stores.
-    const std::int64_t stored_rows =
-        Impl::stored_cds_rows<typename Matrix::value_type>(CdsLayout::columns, numRows(), dof());
-    check_size<typename Matrix::ordinal_type, typename Matrix::size_type, typename Matrix::value_type>(
-        function, static_cast<double>(diagonals) * dof() * static_cast<double>(stored_rows), diagonals);
+    const auto check = [&](std::int64_t stored_rows) {
+      check_size<typename Matrix::ordinal_type, typename Matrix::size_type, typename Matrix::value_type>(
+          function, static_cast<double>(diagonals) * dof() * static_cast<double>(stored_rows), diagonals);
+    };
+    // First without padding, because the stride of too many rows overflows.
+    check(numRows());
+    // The stored rows of CDS by columns are the most that a format stores.
+    check(Impl::stored_cds_rows<typename Matrix::value_type>(CdsLayout::columns, numRows(), dof()));
   }
 
   Impl::StencilPattern m_pattern;

@@ -33,8 +33,8 @@ struct EntryIsColumn {
   KOKKOS_FORCEINLINE_FUNCTION int first_column() const { return 0; }
 };
 
-/// In a tile of more rows each column is a stream of memory of its own. A team never cuts a slice of so few rows
-/// (RowLaunch::chunk_unit), so its thread reads such slices one after the other, as one stream.
+/// In a tile of more rows each column is a stream of memory of its own. A team never cuts a slice of at most
+/// this many rows (RowLaunch::chunk_unit), so its thread reads such slices one after the other, as one stream.
 constexpr std::int64_t most_rows_of_one_stream = 64;
 
 /// The prefetch distance, in rows, of an ELL matrix or a tall slice, in which each column is a separate

@@ -99,6 +99,7 @@ class ByteModel {
     return static_cast<double>(m_statistics.group_steps[3][static_cast<std::size_t>(log2_lanes)]);
   }
   double sector_bytes(double element_bytes, int log2_lanes) const;
+  double ell_stride() const;
   Work row_work(double bytes, double steps, int log2_lanes = 0) const;
 
   double seconds(const Kernel& kernel, const Work& work, bool with_vectors = true) const;

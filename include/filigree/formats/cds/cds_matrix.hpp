@@ -9,7 +9,8 @@
 
 namespace Filigree {
 
-/// The order of the values in a CdsMatrix; see its class comment. With block size 1 both are the same.
+/// The order of the values in a CdsMatrix; see its class comment. With block size 1 both are the same, except that
+/// only `columns` can have padding.
 enum class CdsLayout {
   columns,    ///< for each column of the blocks, all rows of the matrix: the layout of the source
   components  ///< for each element of the blocks, all block rows
@@ -65,8 +66,8 @@ struct CdsOptions : ConvertOptions {
 /// The value of row i and column (i / b + offsets[d]) * b + c is at position (d * b + c) * s + i, where s is
 /// column_stride(). There are k * b * s values and k offsets. s is n, the number of rows, as in the formula of
 /// the source. Only if a column has at least 8 KiB, a conversion rounds s up to an odd multiple of 256 bytes.
-/// Then the columns do not compete for the same lines of a host's cache, and one load of a GPU can bring values
-/// of several rows. The additional values are 0. With b = 1, CDS is DIA.
+/// Then fewer columns compete for the same lines of a host's cache, and one load of a GPU can bring values of
+/// several rows. The additional values are 0. With b = 1, CDS is DIA.
 ///
 /// With CdsLayout::components, the values of one element of all blocks of a diagonal are neighbours. The first
 /// matrix above is then

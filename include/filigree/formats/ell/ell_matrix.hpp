@@ -58,8 +58,8 @@ struct EllOptions : ConvertOptions {
 /// multiple of T. row_lengths is empty if EllOptions::row_lengths is false.
 ///
 /// The stride is the number of rows, rounded up to a multiple of 16. If a column of `entries` has at least 8 KiB,
-/// a conversion rounds it up further, to an odd multiple of 256 bytes. Then the columns do not compete for the
-/// same lines of a host's cache.
+/// a conversion rounds it up further, to an odd multiple of 256 bytes of it. With T = 1, fewer columns then compete
+/// for the same lines of a host's cache.
 ///
 /// Bytes: width * stride * (sizeof(Scalar) + sizeof(Ordinal)), and rows * sizeof(Ordinal) for the row
 /// lengths.
