@@ -31,7 +31,7 @@ struct ByteModel::Kernel {
 struct ByteModel::Kernels {
   /// The product of Kokkos Kernels. The mean row length decides the lanes per row.
   static constexpr Kernel kokkos_kernels = {63, 3.5, 190, 20e9, 1, 0.96};
-  static constexpr Kernel crs_one_lane = {46, 6.6, 150, 62e9, 1, 0.58};
+  static constexpr Kernel crs_one_lane = {46, 6.6, 150, 62e9, 0.95, 0.58};
   /// Rows begin and end inside sectors. A sector is loaded whole even if a row needs only a part of it.
   static constexpr Kernel crs_lanes = {65, 7.1, 110, 24e9};
   /// Chunks of equally many entries: one step multiplies and adds 32 of them.
@@ -68,9 +68,6 @@ constexpr double part_of_narrow_instructions = 0.8;
 /// What short columns add to the time per warp of SELL, in nanoseconds of one multiprocessor (see docs/performance.md,
 /// "Figures of the byte model").
 constexpr double warp_of_short_columns = 25;
-/// On a host, SELL with short columns takes longer per byte than with columns of full width by this factor (see
-/// docs/performance.md, "Host factors of the byte model").
-constexpr double host_factor_of_short_columns = 1.17;
 /// If the matrix and the vectors take at most this part of the last cache, the product before has left them there
 /// (see docs/performance.md, "Matrices that fit the cache").
 constexpr double part_of_cache = 0.8;
@@ -390,10 +387,7 @@ Prediction ByteModel::predict(const SellOptions& options) const {
   const double reads = (options.short_columns ? 3 : 2) + (sorted ? 1 : 0);
   Kernel kernel = sorted ? Kernels::sell_sorted : Kernels::sell;
   if (log2_lanes > 0) kernel = Kernels::sell_lanes;
-  if (options.short_columns) {
-    kernel.warp += warp_of_short_columns;
-    kernel.host *= host_factor_of_short_columns;
-  }
+  if (options.short_columns) kernel.warp += warp_of_short_columns;
   return predict_kernel(kernel, work, bytes, reads);
 }
 

@@ -57,6 +57,7 @@ struct RowLayout {
   static constexpr bool has_tiles = true;
   static constexpr bool has_excess = false;
   static constexpr bool is_sliced = false;
+  static constexpr bool joins_words = false;
   static constexpr int fill_batch = 4;
   static constexpr int rows_per_host_team = host_rows;
 

@@ -8,17 +8,13 @@
 
 namespace Filigree::Impl {
 
-/// *pointer, for an element that the kernel reads only once. On an NVIDIA GPU it is a streaming load: caches
-/// evict the element first and keep x. `pointer` must be aligned to the size of T. An element whose size is
-/// not 2, 4, 8, 16 or 32 bytes is loaded normally.
+/// load_once() by words, which are joined. The compiler orders the loads of a kernel differently than those of load_once()
+/// (see docs/performance.md, "Loads of values that are read once").
 template <class T>
-KOKKOS_FORCEINLINE_FUNCTION T load_once(const T* pointer) {
+KOKKOS_FORCEINLINE_FUNCTION T load_words_once(const T* pointer) {
 #if defined(__CUDA_ARCH__)
   constexpr int size = sizeof(T);
-  if constexpr (std::is_same_v<T, double> || std::is_same_v<T, float>) {
-    // JDS is slower with words that are joined (see docs/performance.md, "Loads of values that are read once").
-    return __ldcs(pointer);
-  } else if constexpr (size == 2 || size == 4 || size == 8 || size == 16 || size == 32) {
+  if constexpr (size == 2 || size == 4 || size == 8 || size == 16 || size == 32) {
     using small_word = std::conditional_t<size == 2, unsigned short, unsigned int>;
     using large_word = std::conditional_t<size == 8, uint2, uint4>;
     using word = std::conditional_t<size <= 4, small_word, large_word>;
@@ -35,6 +31,17 @@ KOKKOS_FORCEINLINE_FUNCTION T load_once(const T* pointer) {
 #else
   return *pointer;
 #endif
+}
+
+/// *pointer, for an element that the kernel reads only once. On an NVIDIA GPU it is a streaming load: caches
+/// evict the element first and keep x. `pointer` must be aligned to the size of T. An element whose size is
+/// not 2, 4, 8, 16 or 32 bytes is loaded normally. A double or float is loaded by an instruction of its type.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T load_once(const T* pointer) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<T, double> || std::is_same_v<T, float>) return __ldcs(pointer);
+#endif
+  return load_words_once(pointer);
 }
 
 /// *pointer, for an element that does not change while the kernel runs: a load through the read-only path of an NVIDIA

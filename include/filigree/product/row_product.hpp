@@ -43,7 +43,7 @@ constexpr int entries_in_flight = sizeof(Scalar) <= 8 && Columns == 1 ? 6 : 4;
 /// A batch first loads all its values and columns, then all its elements of x, then adds. So a lane waits for
 /// memory twice per batch and not twice per entry. Entries after the end of the last batch, and padding, are
 /// loaded as column -1 and add 0 * 0.
-template <bool Padded, bool Conjugate, class Operands>
+template <bool Padded, bool JoinsWords, bool Conjugate, class Operands>
 struct AddOnDevice {
   const Operands& operands;
   typename Operands::sums_type& sums;
@@ -56,6 +56,12 @@ struct AddOnDevice {
     using x_type = typename Operands::x_type;
     using accumulator_type = typename Operands::accumulator_type;
     constexpr int batch = entries_in_flight<value_type, Operands::most_columns>;
+    const auto load_value = [&](const length_type j) {
+      if constexpr (JoinsWords && Operands::most_columns == 1)
+        return load_words_once(entries.values + entries.position(j));
+      else
+        return entries.value_once(j);
+    };
 
     const auto add_entries = [&](const length_type first, auto is_whole) {
       constexpr bool whole = decltype(is_whole)::value;
@@ -66,7 +72,7 @@ struct AddOnDevice {
       for (int u = 0; u < batch; ++u) {
         const bool is_entry = whole || first + u < entries.count;
         columns[u] = is_entry ? entries.column_once(first + u) : column_type(-1);
-        values[u] = is_entry ? conjugate_if<Conjugate>(entries.value_once(first + u)) : value_type(0);
+        values[u] = is_entry ? conjugate_if<Conjugate>(load_value(first + u)) : value_type(0);
         all_exist = all_exist && columns[u] >= 0;
       }
       const auto multiply = [&](auto unchecked) {
@@ -155,13 +161,14 @@ struct RowProduct {
 
  private:
   using stored_row_type = stored_row_t<typename Layout::ordinal_type>;
+  using adder = AddOnDevice<Layout::padded, Layout::joins_words, Conjugate, Operands>;
 
   /// Stored row i by one lane of a GPU.
   KOKKOS_FORCEINLINE_FUNCTION void multiply(const stored_row_type i, const Operands& of_lane) const {
     // Loaded before the entries, so that the lane does not wait for it at the end.
     const std::int64_t row = layout.matrix_row(i);
     sums_type sums = {};
-    layout.visit_lane_entries(i, 0, AddOnDevice<Layout::padded, Conjugate, Operands>{of_lane, sums});
+    layout.visit_lane_entries(i, 0, adder{of_lane, sums});
     if (row >= 0) of_lane.store(sums, row);
   }
 
@@ -172,8 +179,7 @@ struct RowProduct {
     Kokkos::parallel_reduce(
         Kokkos::ThreadVectorRange(team, layout.lanes()),
         [&](const int lane, RowSums<Operands>& mine) {
-          layout.visit_lane_entries(i, lane,
-                                    AddOnDevice<Layout::padded, Conjugate, Operands>{operands, mine.sums});
+          layout.visit_lane_entries(i, lane, adder{operands, mine.sums});
         },
         all);
     Kokkos::single(Kokkos::PerThread(team), [&]() { store(layout, operands, all.sums, i); });

@@ -19,6 +19,7 @@ struct CrsLayout {
   static constexpr int rows_per_host_team = host_rows;
   static constexpr bool has_excess = false;
   static constexpr bool is_sliced = false;
+  static constexpr bool joins_words = false;
 
   const Scalar* values;
   const Ordinal* entries;

@@ -18,6 +18,7 @@ struct EllLayout : RowLayout<EllLayout<Scalar, Ordinal, RowLengths>, Scalar, Ord
   using entries_type = StridedEntries<Scalar, Ordinal, length_type>;
   static constexpr bool padded = !RowLengths;
   static constexpr bool has_lanes = true;
+  static constexpr bool joins_words = RowLengths;
   static constexpr int rows_per_host_team = host_rows_of_long_streams;
 
   Scalar* values;

@@ -40,7 +40,7 @@ struct HecSpmv {
   }
 
  private:
-  using adder = AddOnDevice<false, Conjugate, Operands>;
+  using adder = AddOnDevice<false, false, Conjugate, Operands>;
 
   /// The listed row at index `at`, by a whole team.
   KOKKOS_FORCEINLINE_FUNCTION void multiply_long_row(const typename launch::member_type& team,

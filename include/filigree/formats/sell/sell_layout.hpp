@@ -92,6 +92,7 @@ struct SellLayout : RowLayout<SellLayout<Scalar, Ordinal, ShortColumns>, Scalar,
   static constexpr bool padded = true;
   static constexpr bool has_lanes = true;
   static constexpr bool is_sliced = true;
+  static constexpr bool joins_words = ShortColumns;
   /// Whether slices may have short columns.
   static constexpr bool has_short_columns = ShortColumns;
 
