@@ -8,8 +8,8 @@
 //   padded               (constexpr) whether lane entries may end with padding, which has column -1
 //   has_lanes            (constexpr) whether lanes() may be more than 1
 //   is_sliced            (constexpr) whether rows are stored in slices, as in SELL. It changes only the launch
-//   joins_words          (constexpr) whether a GPU loads values as words that are joined, if x has one column (see
-//                        load_words_once()). The entries then have `values` and position(j).
+//   joins_words          (constexpr) whether a GPU loads values of double as words that are joined, if x has one
+//                        column (see load_words_once()). The entries then have `values` and position(j).
 //   stored_row_count()   number of stored rows
 //   matrix_row(i)        row of the matrix that is stored row i, or -1 if i only fills a slice
 //   lanes()              T, a power of two: lane l of a row has its entries l, l + T, l + 2 T and so on

@@ -57,7 +57,7 @@ struct AddOnDevice {
     using accumulator_type = typename Operands::accumulator_type;
     constexpr int batch = entries_in_flight<value_type, Operands::most_columns>;
     const auto load_value = [&](const length_type j) {
-      if constexpr (JoinsWords && Operands::most_columns == 1)
+      if constexpr (JoinsWords && Operands::most_columns == 1 && std::is_same_v<value_type, double>)
         return load_words_once(entries.values + entries.position(j));
       else
         return entries.value_once(j);
