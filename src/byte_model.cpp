@@ -33,7 +33,7 @@ struct ByteModel::Kernels {
   static constexpr Kernel kokkos_kernels = {63, 3.5, 190, 20e9, 1, 0.96};
   static constexpr Kernel crs_one_lane = {46, 6.6, 150, 62e9, 0.95, 0.58};
   /// Rows begin and end inside sectors. A sector is loaded whole even if a row needs only a part of it.
-  static constexpr Kernel crs_lanes = {65, 7.1, 110, 24e9};
+  static constexpr Kernel crs_lanes = {65, 7.1, 110, 24e9, 0.95};
   /// Chunks of equally many entries: one step multiplies and adds 32 of them.
   static constexpr Kernel crs_balanced = {16, 16, 0, 38e9, 1, 0.65, 2000};
   static constexpr Kernel coo = {13, 24, 0, 32e9, 1, 0.96, 1900};

@@ -75,10 +75,12 @@ TEST(ByteModel, CountsBytesOnAHost) {
   const double short_seconds = model.predict(sell).seconds;
   EXPECT_NEAR(sell_seconds / crs_seconds, 0.9, 0.02);
   EXPECT_NEAR(short_seconds / sell_seconds, 10.0 / 12, 0.05);
-  Filigree::WrappedCrsOptions one_lane;
-  one_lane.kernel = Filigree::CrsKernel::lanes;
-  one_lane.lanes_per_row = 1;
-  EXPECT_DOUBLE_EQ(model.predict(one_lane).seconds, 0.95 * crs_seconds);
+  Filigree::WrappedCrsOptions wrapped;
+  wrapped.kernel = Filigree::CrsKernel::lanes;
+  for (const int lanes : {1, 8}) {
+    wrapped.lanes_per_row = lanes;
+    EXPECT_DOUBLE_EQ(model.predict(wrapped).seconds, 0.95 * crs_seconds);
+  }
   EXPECT_GT(model.predict(Filigree::EllOptions()).seconds, 1.1 * crs_seconds);
   EXPECT_EQ(model.statistics().best_block_size(), 2);
   Filigree::BellOptions bell;

@@ -8,8 +8,9 @@
 
 namespace Filigree::Impl {
 
-/// load_once() by words, which are joined. The compiler orders the loads of a kernel differently than those of load_once()
-/// (see docs/performance.md, "Loads of values that are read once").
+/// *pointer, for an element that the kernel reads only once. On an NVIDIA GPU it is a streaming load: caches
+/// evict the element first and keep x. It loads words and joins them. `pointer` must be aligned to the size of T. An
+/// element whose size is not 2, 4, 8, 16 or 32 bytes is loaded normally.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T load_words_once(const T* pointer) {
 #if defined(__CUDA_ARCH__)
@@ -33,15 +34,18 @@ KOKKOS_FORCEINLINE_FUNCTION T load_words_once(const T* pointer) {
 #endif
 }
 
-/// *pointer, for an element that the kernel reads only once. On an NVIDIA GPU it is a streaming load: caches
-/// evict the element first and keep x. `pointer` must be aligned to the size of T. An element whose size is
-/// not 2, 4, 8, 16 or 32 bytes is loaded normally. A double or float is loaded by an instruction of its type.
+/// load_words_once(), except that a double or float is loaded by an instruction of its type. The compiler orders the
+/// loads of a kernel differently then (see docs/performance.md, "Loads of values that are read once").
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T load_once(const T* pointer) {
 #if defined(__CUDA_ARCH__)
-  if constexpr (std::is_same_v<T, double> || std::is_same_v<T, float>) return __ldcs(pointer);
+  if constexpr (std::is_same_v<T, double> || std::is_same_v<T, float>)
+    return __ldcs(pointer);
+  else
+    return load_words_once(pointer);
+#else
+  return *pointer;
 #endif
-  return load_words_once(pointer);
 }
 
 /// *pointer, for an element that does not change while the kernel runs: a load through the read-only path of an NVIDIA

@@ -12,7 +12,6 @@ template <class ExecutionSpace, class Scalar, class Ordinal>
 struct HybLayout : RowLayout<HybLayout<ExecutionSpace, Scalar, Ordinal>, Scalar, Ordinal> {
   using excess_type = StridedEntries<Scalar, Ordinal, length_t<Ordinal>>;
   static constexpr bool has_excess = true;
-  static constexpr bool joins_words = true;
 
   EllLayout<Scalar, Ordinal, true> ell;
   CooLayout<ExecutionSpace, Scalar, Ordinal> coo;
