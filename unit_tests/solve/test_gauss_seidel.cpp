@@ -3,7 +3,6 @@
 #include <filigree/solve/gauss_seidel.hpp>
 #include <functional>
 
-#include "../support/column_stride.hpp"
 #include "grid_systems.hpp"
 
 namespace FiligreeTest {
@@ -153,22 +152,8 @@ TEST(GaussSeidel, SeparatesTheCellsOfPeriodicGrids) {
             3);
 }
 
-/// The columns of a matrix of so many rows have padding, and those of a caller's Views may have none.
 TEST(GaussSeidel, DoesNotSeePadding) {
-  for (const int b : {1, 3}) {
-    const Cells cells = {35, 30, 1};
-    const auto host = hermitian_grid<double>(cells, Stencil::five_point().points, b);
-    const auto right = Random(3).vectors<double>(host.row_count(), 1).data;
-    const auto applied = [&](const Cds<double>& A) {
-      using Vector = Kokkos::View<double*, Device>;
-      const Vector z("z", right.size());
-      GaussSeidel<double>(ExecutionSpace(), A, cells).apply(ExecutionSpace(), device_list<Vector>(right), z);
-      return host_list(z);
-    };
-    const auto A = device_cds(host, b);
-    ASSERT_GT(A.column_stride(), host.row_count());
-    EXPECT_EQ(applied(A), applied(without_padding(A))) << "b = " << b;
-  }
+  expect_that_padding_is_not_seen<GaussSeidel<double>>();
 }
 
 TEST(GaussSeidel, IsHermitian) {
