@@ -278,8 +278,7 @@ TYPED_TEST(Convert, RefusesTooMuchPadding) {
 
 TYPED_TEST(Convert, RefusesSizesBeyondSizeTypeBeforeItAllocates) {
   if (is_kokkos_kernels_v<TypeParam>) GTEST_SKIP() << "The format has no padding with block size 1.";
-  // Needs no padding: an odd multiple of 64.
-  constexpr std::int64_t rows = 3000000 + 64;
+  constexpr std::int64_t rows = 3000000;
   std::vector<std::int64_t> row_map(rows + 1, 800);
   row_map[0] = 0;
   std::vector<std::int64_t> entries(800);
@@ -291,7 +290,7 @@ TYPED_TEST(Convert, RefusesSizesBeyondSizeTypeBeforeItAllocates) {
   const std::string text = message<std::length_error>(
       [&]() { TypeParam::convert_with(crs, any_padding<typename TypeParam::Options>()); });
   if (pads_all_rows<TypeParam>())
-    EXPECT_TRUE(holds(text, {"Filigree::convert", "2.4e+09 padded entries", "32-bit size_type"}));
+    EXPECT_TRUE(holds(text, {"Filigree::convert", "the result needs 2.4", "e+09 padded entries", "32-bit size_type"}));
   else
     EXPECT_EQ(text, "nothing");
   EXPECT_LT(recorder.events().allocated_bytes, 100000000u);
