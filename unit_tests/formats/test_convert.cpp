@@ -290,7 +290,8 @@ TYPED_TEST(Convert, RefusesSizesBeyondSizeTypeBeforeItAllocates) {
   const std::string text = message<std::length_error>(
       [&]() { TypeParam::convert_with(crs, any_padding<typename TypeParam::Options>()); });
   if (pads_all_rows<TypeParam>())
-    EXPECT_TRUE(holds(text, {"Filigree::convert", "the result needs 2.4", "e+09 padded entries", "32-bit size_type"}));
+    EXPECT_TRUE(holds(
+        text, {"Filigree::convert", "the result needs 2.4", "e+09 padded entries", "32-bit size_type"}));
   else
     EXPECT_EQ(text, "nothing");
   EXPECT_LT(recorder.events().allocated_bytes, 100000000u);
