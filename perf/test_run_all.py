@@ -95,7 +95,7 @@ def check_dof(scalar):
                       "formula_MB of", cds["name"], cds["formula_MB"])
                 padding = 1e6 * (cds["storage_MB"] - cds["formula_MB"]) / (points * dof)
                 is_padded = cells * dof * size >= 8192
-                check(0 < padding < 512 if is_padded else abs(padding) < 1e-3, "bytes of padding per column of", cds["name"], padding)
+                check(-1e-3 < padding < (512 if is_padded else 1e-3), "bytes of padding per column of", cds["name"], padding)
     return check_grids
 
 
