@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "filigree/core/column_stride.hpp"
 #include "filigree/core/integer.hpp"
 #include "filigree/formats/hybrid/hybrid_width.hpp"
 #include "filigree/product/balanced_product.hpp"
@@ -344,8 +343,7 @@ Prediction ByteModel::predict(const CooOptions&) const {
 
 /// The stride of an ELL matrix that a conversion makes.
 double ByteModel::ell_stride() const {
-  return static_cast<double>(
-      Impl::column_stride(Impl::round_up(m_statistics.rows, 16), static_cast<std::size_t>(m_ordinal)));
+  return static_cast<double>(Impl::ell_stride(m_statistics.rows, static_cast<std::size_t>(m_ordinal)));
 }
 
 Prediction ByteModel::predict(const EllOptions& options) const {
@@ -506,12 +504,9 @@ Prediction ByteModel::predict(const CdsOptions& options) const {
   work.longest_wait = diagonals;
   // A lane multiplies two rows or more of narrow values.
   if (m_scalar < 8) work.warps /= 2;
-  const std::int64_t stored_rows =
-      options.layout == CdsLayout::columns
-          ? Impl::column_stride(m_statistics.rows, static_cast<std::size_t>(m_scalar))
-          : Impl::round_up(m_statistics.rows, options.block_size);
-  Prediction result =
-      predict_kernel(Kernels::diagonals, work, diagonals * static_cast<double>(stored_rows) * m_scalar, 2);
+  const auto stored_rows = static_cast<double>(Impl::stored_cds_rows(
+      options.layout, m_statistics.rows, options.block_size, static_cast<std::size_t>(m_scalar)));
+  Prediction result = predict_kernel(Kernels::diagonals, work, diagonals * stored_rows * m_scalar, 2);
   // Not fitted: prefers the default layout, see docs/performance.md, "CDS: block components".
   if (options.layout == CdsLayout::components) result.seconds *= m_speed.gpu.multiprocessors > 0 ? 1.03 : 2.5;
   return result;

@@ -66,7 +66,7 @@ TEST(ByteModel, CountsBytesOnAHost) {
   ellpack.row_lengths = false;
   EXPECT_DOUBLE_EQ(model.predict(ellpack).seconds, 0.95 * (14 * n * 12 + 2 * n * 8) / 1e10);
   // The model prefers sorted SELL to CRS, CRS to ELL, and short columns, which take fewer bytes (see
-  // docs/performance.md, "Host factors of the byte model"). On a host all lanes per row are one kernel.
+  // docs/performance.md, "Host factors of the byte model"). On a host CRS has one kernel for all lanes.
   const double crs_seconds = model.predict(Filigree::CrsOptions()).seconds;
   Filigree::SellOptions sell;
   sell.sorting_window = 0;

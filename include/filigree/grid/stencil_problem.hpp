@@ -195,7 +195,7 @@ class StencilProblem {
     // First without padding, because the stride of too many rows overflows.
     check(numRows());
     // The stored rows of CDS by columns are the most that a format stores.
-    check(Impl::stored_cds_rows<typename Matrix::value_type>(CdsLayout::columns, numRows(), dof()));
+    check(Impl::stored_cds_rows(CdsLayout::columns, numRows(), dof(), sizeof(typename Matrix::value_type)));
   }
 
   Impl::StencilPattern m_pattern;

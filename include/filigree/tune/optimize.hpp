@@ -242,8 +242,8 @@ std::optional<converted_t<AnyMatrix, Crs>> Optimization<VectorScalar, ExecutionS
   std::vector<Prediction> tried;
   for (FormatPrediction& one : selection.formats) {
     if (tried.size() == wanted) break;
-    // Of variants with the same prediction only the first is converted: on a host all lanes per row of CRS are one
-    // kernel. Without a model the predictions are NaN, never equal.
+    // Of variants with the same prediction only the first is converted: on a host CRS has one kernel for all numbers of
+    // lanes per row. Without a model the predictions are NaN, never equal.
     const bool is_tried = std::any_of(tried.begin(), tried.end(), [&](const Prediction& other) {
       return other.seconds == one.prediction.seconds && other.storage_bytes == one.prediction.storage_bytes;
     });

@@ -25,7 +25,7 @@ Cds empty_diagonals_of_crs(const ExecutionSpace& exec, const char* function, con
 
   const double elements =
       static_cast<double>(diagonals) * static_cast<double>(block_size) *
-      static_cast<double>(stored_cds_rows<typename Cds::value_type>(layout, rows, block_size));
+      static_cast<double>(stored_cds_rows(layout, rows, block_size, sizeof(typename Cds::value_type)));
   const double bytes =
       elements * static_cast<double>(value_bytes) + static_cast<double>(diagonals) * sizeof(O);
   check_storage<Z>(function, elements, bytes, crs, options, [&](std::ostream& why) {

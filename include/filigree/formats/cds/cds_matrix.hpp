@@ -147,11 +147,10 @@ class CdsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
 
 namespace Impl {
 
-/// The rows for which a conversion to CDS stores values of type Scalar; see the class comment.
-template <class Scalar>
-std::int64_t stored_cds_rows(CdsLayout layout, std::int64_t rows, std::int64_t block_size) {
-  if (layout == CdsLayout::components) return round_up(rows, block_size);
-  return column_stride(rows, sizeof(Scalar));
+/// The rows for which a conversion to CDS stores values of value_bytes bytes; see the class comment.
+inline std::int64_t stored_cds_rows(CdsLayout layout, std::int64_t rows, std::int64_t block_size,
+                                    std::size_t value_bytes) {
+  return layout == CdsLayout::components ? round_up(rows, block_size) : column_stride(rows, value_bytes);
 }
 
 /// Writes zeros to the values of rows that the matrix does not have.
@@ -185,7 +184,7 @@ Cds allocate_cds(const ExecutionSpace& exec, const char* format, typename Cds::o
                  std::int64_t diagonals, CdsLayout layout) {
   using scalar_type = typename Cds::value_type;
   const std::int64_t stored_rows =
-      stored_cds_rows<scalar_type>(layout, static_cast<std::int64_t>(rows), block_size);
+      stored_cds_rows(layout, static_cast<std::int64_t>(rows), block_size, sizeof(scalar_type));
   const Cds result(rows, columns, nnz, block_size,
                    allocate_aligned_view<typename Cds::values_type>(exec, "values", format,
                                                                     diagonals * block_size * stored_rows),

@@ -4,21 +4,15 @@
 #include "filigree/conversion/row_copy.hpp"
 #include "filigree/conversion/row_lengths.hpp"
 #include "filigree/core/allocate_view.hpp"
-#include "filigree/core/column_stride.hpp"
 #include "filigree/formats/ell/ell_layout.hpp"
 
 namespace Filigree::Impl {
 
-/// The stride of an ELL matrix that a conversion makes.
-template <class Ell>
-std::int64_t ell_stride(std::int64_t rows) {
-  return column_stride(round_up(rows, Ell::row_alignment), sizeof(typename Ell::ordinal_type));
-}
-
 /// The number of values of an ELL matrix, padding included.
 template <class Ell>
 double ell_elements(std::int64_t rows, std::int64_t width) {
-  return static_cast<double>(ell_stride<Ell>(rows)) * static_cast<double>(width);
+  return static_cast<double>(ell_stride(rows, sizeof(typename Ell::ordinal_type))) *
+         static_cast<double>(width);
 }
 
 /// The largest number that an ELL matrix keeps in its size_type: the number of its values, or its stride if
@@ -45,7 +39,7 @@ Ell make_ell(const ExecutionSpace& exec, const char* format, const Crs& crs, std
   using ordinal_type = typename Ell::ordinal_type;
   using size_type = typename Ell::size_type;
   const std::int64_t rows = static_cast<std::int64_t>(crs.numRows());
-  const std::int64_t stride = ell_stride<Ell>(rows);
+  const std::int64_t stride = ell_stride(rows, sizeof(ordinal_type));
   const Ell ell(
       crs.numRows(), crs.numCols(), static_cast<size_type>(nnz), static_cast<ordinal_type>(width),
       static_cast<size_type>(stride),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "filigree/conversion/check_lanes.hpp"
+#include "filigree/core/column_stride.hpp"
 #include "filigree/core/convert_options.hpp"
 #include "filigree/core/matrix_base.hpp"
 
@@ -32,6 +33,18 @@ struct EllOptions : ConvertOptions {
     return result;
   }
 };
+
+namespace Impl {
+
+/// See EllMatrix::row_alignment.
+constexpr int ell_row_alignment = 16;
+
+/// The stride of an ELL matrix that a conversion makes, for column indices of ordinal_bytes bytes.
+inline std::int64_t ell_stride(std::int64_t rows, std::size_t ordinal_bytes) {
+  return column_stride(round_up(rows, ell_row_alignment), ordinal_bytes);
+}
+
+}  // namespace Impl
 
 /// The ELLPACK formats: every row is padded to the length of the longest row, and the entries are stored
 /// column by column. By default the row lengths are stored too (ELLPACK-R). The entries of a row can be
@@ -84,7 +97,7 @@ class EllMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   using row_lengths_type = entries_type;  ///< View type of the row lengths
 
   /// The stride is a multiple of this. So each column of the storage begins on a 64-byte boundary.
-  static constexpr int row_alignment = 16;
+  static constexpr int row_alignment = Impl::ell_row_alignment;
 
   /// The name of the format in labels and tables.
   static constexpr const char* name() { return "ell"; }
