@@ -167,7 +167,7 @@ class Product {
             op.importer().is_null() ? 0 : static_cast<double>(op.importer()->getNumRemoteIDs()));
     compare("bytes of the remote columns", load.remote_storage,
             load.messages > 0 ? static_cast<double>(op.remote().storage_bytes()) : 0);
-    compare("bytes of the owned columns", load.owned_bytes - 16 * load.rows,
+    compare("bytes of the owned columns", load.owned_storage,
             static_cast<double>(op.owned().storage_bytes()));
   }
 

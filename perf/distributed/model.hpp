@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <filigree/formats/cds/cds_matrix.hpp>
 #include <filigree/grid/grid_parts.hpp>
 #include <string>
 
@@ -12,7 +13,8 @@ namespace FiligreePerf {
 /// What a rank does in a product with a 7-point stencil, whose owned part is CDS and whose remote part is CRS.
 struct DistributedLoad {
   double rows = 0;
-  double owned_bytes = 0;    ///< of the owned columns, their elements of x, and y
+  double owned_storage = 0;  ///< bytes of the owned columns, with the padding between the diagonals
+  double owned_bytes = 0;    ///< of the owned columns without that padding, their elements of x, and y
   double boundary_rows = 0;  ///< rows with remote columns
   double remote_entries = 0;
   double remote_storage = 0;  ///< bytes of the remote part
@@ -43,6 +45,9 @@ inline DistributedLoad load_of(const std::array<std::int64_t, 3>& cells, const F
   for (int axis = 0; axis < 3; ++axis)
     diagonals += box.extent(axis) > 1 ? 2 : 0;
   load.rows = static_cast<double>(box.cells()) * dof;
+  const auto stored_rows = static_cast<double>(
+      Filigree::Impl::stored_cds_rows(Filigree::CdsLayout::columns, box.cells() * dof, dof, sizeof(double)));
+  load.owned_storage = 8 * diagonals * dof * stored_rows + 4 * diagonals;
   load.owned_bytes = 8 * diagonals * dof * load.rows + 4 * diagonals + 2 * 8 * load.rows;
   load.boundary_rows = (static_cast<double>(box.cells()) - inner) * dof;
   load.remote_entries = faces * dof * dof;

@@ -17,6 +17,13 @@ TEST(DistributedModel, LoadOfOneRank) {
   EXPECT_EQ(load.remote_bytes, 0);
 }
 
+TEST(DistributedModel, PaddingIsStoredAndNotRead) {
+  // A diagonal has 6912 rows, which are 216 times 256 bytes, and is stored with 217 times 256 bytes.
+  const DistributedLoad load = load_of({12, 12, 12}, GridParts(), 0, 4);
+  EXPECT_EQ(load.owned_storage, 7 * 4 * 217 * 256 + 4 * 7);
+  EXPECT_EQ(load.owned_bytes, 7 * 4 * 216 * 256 + 4 * 7 + 16 * 6912);
+}
+
 TEST(DistributedModel, LoadOfAnInnerPart) {
   // Part (1, 1, 1) of 3 x 3 x 3 parts has 4 x 4 x 4 cells and six neighbours with 16 cells each.
   const DistributedLoad load = load_of({12, 12, 12}, {{3, 3, 3}}, 13, 2);
