@@ -37,9 +37,8 @@ struct EntryIsColumn {
 /// this many rows (RowLaunch::chunk_unit), so its thread reads such slices one after the other, as one stream.
 constexpr std::int64_t most_rows_of_one_stream = 64;
 
-/// The prefetch distance, in rows, of an ELL matrix or a tall slice, in which each column is a separate
-/// stream of memory, with several lanes or several columns of x. With one of each it is rows_ahead_of_groups (see
-/// docs/performance.md, "Prefetching on hosts").
+/// The prefetch distance, in rows, of an ELL matrix, of a tall slice and of jagged diagonals. Each column or diagonal
+/// is a separate stream of memory there (see docs/performance.md, "Prefetching on hosts").
 constexpr std::int64_t host_tile_rows_ahead = 96;
 
 /// A tile of neighbouring stored rows of ELL or SELL, and the loops in which a host thread multiplies it.
@@ -79,8 +78,6 @@ struct HostTile {
   static constexpr int columns_per_step = 4;
   /// In a tile of one stream the rows that have an entry left are counted before every 16th column.
   static constexpr int columns_per_test = 16;
-  /// The prefetch distance of groups, in rows, if each column is a stream of its own.
-  static constexpr std::int64_t rows_ahead_of_groups = 256;
 
   template <bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add_groups(const Operands& operands,
@@ -170,7 +167,7 @@ struct HostTile {
                                             std::int64_t end) const {
     if constexpr (Streams && Rows > 0)
       if (end - k == columns_per_step) return add_streams<Rows, Masked, Conjugate>(operands, sums, i, k);
-    add_columns<Rows, Masked, Conjugate>(operands, sums, i, rows, k, end);
+    add_columns<Rows, Streams, Masked, Conjugate>(operands, sums, i, rows, k, end);
   }
 
   /// The same for four columns that are streams of memory of their own. One step of the loop reads all of them. A loop
@@ -182,9 +179,14 @@ struct HostTile {
                                                std::int64_t i, std::int64_t k) const {
     const Scalar* KOKKOS_RESTRICT const value = values + k * stride + i;
     const Entry* KOKKOS_RESTRICT const entry = entries + k * stride + i;
+    // The last groups of a band prefetch the first rows of the next band. After the last band there is none, and a few
+    // elements are prefetched in vain.
+    constexpr std::int64_t in_band = host_tile_rows_ahead;
+    const std::int64_t distance =
+        i + in_band < row_count ? in_band : in_band - row_count + columns_per_step * stride;
     for (int c = 0; c < columns_per_step; ++c) {
-      prefetch_elements(value + c * stride, Rows, rows_ahead_of_groups);
-      prefetch_elements(entry + c * stride, Rows, rows_ahead_of_groups);
+      prefetch_elements(value + c * stride, Rows, distance);
+      prefetch_elements(entry + c * stride, Rows, distance);
     }
     for (int r = 0; r < Rows; ++r) {
       typename Operands::accumulator_type sum = sums[r];
@@ -196,7 +198,7 @@ struct HostTile {
   }
 
   /// The same, one column after the other.
-  template <int Rows, bool Masked, bool Conjugate, class Operands>
+  template <int Rows, bool Streams, bool Masked, bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add_columns(const Operands& operands,
                                                typename Operands::accumulator_type* KOKKOS_RESTRICT sums,
                                                std::int64_t i, int rows, std::int64_t k,
@@ -206,7 +208,7 @@ struct HostTile {
     for (; k < end; ++k, value += stride, entry += stride) {
       // Not for fewer rows: a slice of few rows is one stream of memory, which the hardware prefetches.
       if constexpr (Rows > 0) {
-        const std::int64_t distance = row_count <= most_rows_of_one_stream ? ahead : rows_ahead_of_groups;
+        const std::int64_t distance = Streams ? host_tile_rows_ahead : ahead;
         prefetch_elements(value, Rows, distance);
         prefetch_elements(entry, Rows, distance);
       }

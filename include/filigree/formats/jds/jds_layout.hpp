@@ -5,6 +5,7 @@
 #include "filigree/core/load_once.hpp"
 #include "filigree/core/scalar.hpp"
 #include "filigree/formats/jds/jds_matrix.hpp"
+#include "filigree/product/host_tile.hpp"
 #include "filigree/product/row_layout.hpp"
 
 namespace Filigree::Impl {
@@ -41,8 +42,6 @@ struct JaggedTile {
 
   /// Jagged diagonals that are added at once, so that a sum is loaded and stored once for all of them.
   static constexpr int band = 4;
-  /// The prefetch distance in rows, for one column of x (see docs/performance.md, "Prefetching on hosts").
-  static constexpr std::int64_t rows_ahead = 192;
 
   /// Adds the products of all rows of the tile: sums[i] += row i * x.
   template <bool Conjugate, class Operands>
@@ -56,8 +55,8 @@ struct JaggedTile {
         if constexpr (one_column) {
           FILIGREE_UNROLL(4)
           for (int e = 0; e < band; ++e) {
-            prefetch_elements(values + offsets[k + e] + i, rows_per_step, rows_ahead);
-            prefetch_elements(entries + offsets[k + e] + i, rows_per_step, rows_ahead);
+            prefetch_elements(values + offsets[k + e] + i, rows_per_step, host_tile_rows_ahead);
+            prefetch_elements(entries + offsets[k + e] + i, rows_per_step, host_tile_rows_ahead);
           }
         } else {
           for (std::int64_t next = end; next < end + band && next < width; ++next) {
