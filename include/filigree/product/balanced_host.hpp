@@ -12,8 +12,9 @@ namespace Filigree::Impl {
 /// ChunkProduct. If UnitStride is true, x has unit stride.
 ///
 /// A row often has the length of the row before it. If that row was long, known_end() finds most entries of
-/// this row at once; if it was short, the end is found entry by entry. Entries are prefetched for each row
-/// (see docs/performance.md, "Balanced product on hosts"). The rows between two rows with entries have none.
+/// this row at once; if it was short, the end is found entry by entry, unless the layout knows it. Entries are
+/// prefetched for each row (see docs/performance.md, "Balanced product on hosts"). The rows between two rows with
+/// entries have none.
 template <bool UnitStride, bool Conjugate, class Product>
 KOKKOS_INLINE_FUNCTION void multiply_chunk_on_host(const Product& product, const std::int64_t chunk,
                                                    const std::int64_t begin, const std::int64_t end) {
@@ -60,8 +61,13 @@ KOKKOS_INLINE_FUNCTION void multiply_chunk_on_host(const Product& product, const
     } else {
       entries.prefetch(first, 1);
     }
-    for (; i < end && entries.row_has(row, i); ++i)
-      operands.add(sums, conjugate_if<Conjugate>(entries.values[i]), entries.entries[i]);
+    if constexpr (layout_type::knows_row_ends) {
+      for (const std::int64_t row_end = entries.known_end(row, i, end, length); i < row_end; ++i)
+        operands.add(sums, conjugate_if<Conjugate>(entries.values[i]), entries.entries[i]);
+    } else {
+      for (; i < end && entries.row_has(row, i); ++i)
+        operands.add(sums, conjugate_if<Conjugate>(entries.values[i]), entries.entries[i]);
+    }
     length = i - first;
     if (i == end) break;
     finish_row(true);

@@ -63,6 +63,7 @@
 //   row_after(row, i)             row of entry i, the first entry after `row`
 //   known_end(row, i, end, guess) returns e with i <= e <= end. Entries i to e - 1 are in `row`; later ones
 //                                 may be too. Takes constant time. The row probably has `guess` entries
+//   knows_row_ends                constexpr: whether known_end() always finds all entries of the row before `end`
 //   prefetch(i, length)           prefetches the data of up to `length` entries that lie prefetch_distance
 //                                 entries after entry i
 #pragma once

@@ -47,6 +47,7 @@ struct CooLayout {
 
   using chunk_launch = ChunkLaunch<ExecutionSpace>;
   static constexpr bool row_begins_in_registers = true;
+  static constexpr bool knows_row_ends = false;
   /// Chunks that meet make products of COO slower (see docs/performance.md, "How cut rows are joined").
   static constexpr bool may_meet = false;
 

@@ -15,6 +15,7 @@ struct CrsEntryLayout {
   using ordinal_type = Ordinal;
   using chunk_launch = ChunkLaunch<ExecutionSpace>;
   static constexpr bool row_begins_in_registers = false;
+  static constexpr bool knows_row_ends = true;
   static constexpr bool may_meet = true;
 
   const Scalar* values;
