@@ -39,6 +39,34 @@ root=$(dirname "$plot")/../..
 grep -Fxf "$work/table" "$root/README.md" | cmp - "$work/table" ||
   fail "README.md does not have the table of perf/results/README.md: $(cat "$work/table")"
 
+# Two runs are compared. In the second one cds takes twice as long, and the machine reads 1.25 times as fast.
+mkdir "$work/before" "$work/after"
+cp "$work/grid.json" "$work/arrow.json" "$work/before"
+"$python" "$plot" compare "$work/before" "$work/before" > "$work/out" || fail "a run is slower than itself"
+[ "$(grep -c '| 1.00 |$' "$work/out")" = 5 ] || fail "equal runs: $(cat "$work/out")"
+"$python" - "$work/grid.json" "$work/after/grid.json" <<- 'END'
+	import json, sys
+	with open(sys.argv[1]) as file:
+	    run = json.load(file)
+	run["context"]["read_bandwidth_GBps"] = str(1.25 * float(run["context"]["read_bandwidth_GBps"]))
+	for one in run["benchmarks"]:
+	    if one["name"].startswith("spmv/cds/"):
+	        one["median_ms"] *= 2
+	with open(sys.argv[2], "w") as file:
+	    json.dump(run, file)
+	END
+if "$python" "$plot" compare "$work/before" "$work/after" > "$work/out" 2> "$work/err"; then fail "a slower product is no error"; fi
+grep -q '^plot.py: 1 of 1 products of Filigree take more than 1.05 times as long' "$work/err" || fail "compare: $(cat "$work/err")"
+sed -n 3p "$work/out" | grep -q '^| grid | cds | .* | 2.50 |$' || fail "compare: $(cat "$work/out")"
+"$python" "$plot" compare --most=2.6 "$work/before" "$work/after" > "$work/out" || fail "--most has no effect"
+sed 's/"device": ".*"/"device": "Another"/' "$work/arrow.json" > "$work/after/arrow.json"
+if "$python" "$plot" compare "$work/before" "$work/after" > "$work/out" 2> "$work/err"; then fail "two devices are compared"; fi
+grep -q 'arrow.json: the device is .*, but Another in ' "$work/err" || fail "two devices: $(cat "$work/err")"
+if "$python" "$plot" compare "$work" "$work/after" > "$work/out" 2> "$work/err"; then fail "the device is not checked"; fi
+mkdir "$work/none"
+if "$python" "$plot" compare "$work/none" "$work/after" > "$work/out" 2> "$work/err"; then fail "nothing is compared"; fi
+grep -q 'have no JSON files of the same name' "$work/err" || fail "nothing to compare: $(cat "$work/err")"
+
 if ! "$python" -c 'import matplotlib' 2> /dev/null; then
   if "$python" "$plot" bars "$work/grid.json" --out="$work/none" 2> "$work/err"; then fail "drawn without matplotlib"; fi
   grep -q 'apt install python3-matplotlib' "$work/err" || fail "it does not say how to get matplotlib: $(cat "$work/err")"

@@ -288,3 +288,34 @@ def table(arguments):
         cells += [text(runs[name, label]) if (name, label) in runs else "–" for _, name, text in columns]
         print("| " + " | ".join(cells) + " |")
     return []
+
+
+def compare(arguments):
+    """The subcommand compare: prints how the time of each format changed from one folder to the other."""
+    folders = [pathlib.Path(arguments.before), pathlib.Path(arguments.after)]
+    names = sorted(path.name for path in folders[0].glob("*.json") if (folders[1] / path.name).exists())
+    if not names:
+        raise PlotError(f"{folders[0]} and {folders[1]} have no JSON files of the same name")
+    changes = []  # (time after / before, text of a row, whether it is a format of Filigree)
+    for name in names:
+        before, after = (read_run(folder / name) for folder in folders)
+        for key in ("problem", "scalar", "device", "host_threads"):
+            if before.context.get(key) != after.context.get(key):
+                raise PlotError(f"{name}: the {key} is {before.context.get(key)} in {folders[0]}, but "
+                                f"{after.context.get(key)} in {folders[1]}")
+        # Two machines of one kind differ by a few percent.
+        reads = read_limit(after.context) / read_limit(before.context)
+        old = {bar.name: bar.milliseconds for bar in before.bars}
+        for bar in after.bars:
+            if bar.name in old and bar.name != "auto":
+                ratio = bar.milliseconds / old[bar.name] * reads
+                changes.append((ratio, f"| {after.label} | {bar.name} | {old[bar.name]:.4g} | {bar.milliseconds:.4g} | {ratio:.2f} |",
+                                of_filigree(bar.name) or bar.name == "crs"))
+    print("| matrix | format | ms before | ms after | time after / before |\n|---|---|---|---|---|")
+    for _, text, _ in sorted(changes, reverse=True):
+        print(text)
+    ratios = [ratio for ratio, _, is_own in changes if is_own]
+    slower = sum(ratio > arguments.most for ratio in ratios)
+    if slower:
+        raise PlotError(f"{slower} of {len(ratios)} products of Filigree take more than {arguments.most} times as long as before")
+    return []

@@ -6,6 +6,7 @@
     perf/plots/plot.py bars grid.json --out=grid        # writes grid.png and grid.svg
     perf/plots/plot.py overview host/*.json h200/*.json --out=overview
     perf/plots/plot.py table host/*.json h200/*.json    # prints a table in Markdown
+    perf/plots/plot.py compare h200 h200_again          # fails if a format became slower
     perf/plots/plot.py dof dof.json --out=dof           # writes dof_speed.png and more
 
 The pictures have a white background of their own, so that they can be read on light and on dark pages. Their
@@ -45,6 +46,16 @@ def main():
                                   "Kokkos Kernels and of cuSPARSE.")
     command.add_argument("file", nargs="+", help="JSON of filigree_spmv")
     command.set_defaults(run=formats.table)
+    command = commands.add_parser("compare", help="how the time of each format changed between two runs",
+                                  description="Prints for each file that both folders have, and for each format, the time "
+                                  "after divided by the time before, slowest first. The ratio is corrected by the read "
+                                  "bandwidths of both runs, which must come from the same kind of device. Fails if a product "
+                                  "of Filigree became slower.")
+    command.add_argument("before", metavar="BEFORE", help="folder with JSON of filigree_spmv")
+    command.add_argument("after", metavar="AFTER", help="folder with JSON of a later run")
+    command.add_argument("--most", type=float, default=1.05, metavar="X",
+                         help="the largest ratio that is not a failure; default: %(default)s")
+    command.set_defaults(run=formats.compare)
     for name, function, programs, text in (
             ("dof", papers.dof, "filigree_dof", "speed, bandwidth and storage over the unknowns per cell"),
             ("hybrid", papers.hybrid, "filigree_hybrid", "HEC next to HYB, ELL and CRS, and in conjugate gradients"),
