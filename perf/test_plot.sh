@@ -39,33 +39,63 @@ root=$(dirname "$plot")/../..
 grep -Fxf "$work/table" "$root/README.md" | cmp - "$work/table" ||
   fail "README.md does not have the table of perf/results/README.md: $(cat "$work/table")"
 
-# Two runs are compared. In the second one cds takes twice as long, and the machine reads 1.25 times as fast.
+# Two runs are compared. change FILE CODE writes FILE to $work/after, after CODE has changed its `run`.
 mkdir "$work/before" "$work/after"
 cp "$work/grid.json" "$work/arrow.json" "$work/before"
-"$python" "$plot" compare "$work/before" "$work/before" > "$work/out" || fail "a run is slower than itself"
-[ "$(grep -c '| 1.00 |$' "$work/out")" = 5 ] || fail "equal runs: $(cat "$work/out")"
-"$python" - "$work/grid.json" "$work/after/grid.json" <<- 'END'
+change() {
+  cp "$work/before/arrow.json" "$work/after"
+  "$python" - "$work/before/$1" "$work/after/$1" "$2" <<- 'END'
 	import json, sys
 	with open(sys.argv[1]) as file:
 	    run = json.load(file)
-	run["context"]["read_bandwidth_GBps"] = str(1.25 * float(run["context"]["read_bandwidth_GBps"]))
-	for one in run["benchmarks"]:
-	    if one["name"].startswith("spmv/cds/"):
-	        one["median_ms"] *= 2
+	time = {one["name"].split("/")[1]: one for one in run["benchmarks"]}
+	exec(sys.argv[3])
 	with open(sys.argv[2], "w") as file:
 	    json.dump(run, file)
 	END
-if "$python" "$plot" compare "$work/before" "$work/after" > "$work/out" 2> "$work/err"; then fail "a slower product is no error"; fi
-grep -q '^plot.py: 1 of 1 products of Filigree take more than 1.05 times as long' "$work/err" || fail "compare: $(cat "$work/err")"
-sed -n 3p "$work/out" | grep -q '^| grid | cds | .* | 2.50 |$' || fail "compare: $(cat "$work/out")"
-"$python" "$plot" compare --most=2.6 "$work/before" "$work/after" > "$work/out" || fail "--most has no effect"
-sed 's/"device": ".*"/"device": "Another"/' "$work/arrow.json" > "$work/after/arrow.json"
-if "$python" "$plot" compare "$work/before" "$work/after" > "$work/out" 2> "$work/err"; then fail "two devices are compared"; fi
-grep -q 'arrow.json: the device is .*, but Another in ' "$work/err" || fail "two devices: $(cat "$work/err")"
-if "$python" "$plot" compare "$work" "$work/after" > "$work/out" 2> "$work/err"; then fail "the device is not checked"; fi
+}
+compare() { "$python" "$plot" compare "$@" "$work/before" "$work/after" > "$work/out" 2> "$work/err"; }
+change grid.json ''
+compare || fail "a run is slower than itself: $(cat "$work/err")"
+[ "$(grep -c '| 1.00 |$' "$work/out")" = 5 ] || fail "equal runs: $(cat "$work/out")"
+on_gpu='run["context"].update(backend="Cuda", device="A GPU", read_bandwidth_GBps="100")'
+change grid.json "$on_gpu"
+cp "$work/after/grid.json" "$work/before"
+change grid.json "$on_gpu; run['context']['read_bandwidth_GBps'] = '125'; time['cds']['median_ms'] *= 2"
+if compare; then fail "a slower product is no error"; fi
+grep -q '^plot.py: of 3 products of Filigree 1 took more than 1.05 times' "$work/err" || fail "slower: $(cat "$work/err")"
+sed -n 3p "$work/out" | grep -q '^| grid | cds | .* | 2.50 |$' || fail "slower: $(cat "$work/out")"
+compare --most=2.6 || fail "--most has no effect: $(cat "$work/err")"
+change grid.json 'time["cds"]["median_ms"] /= 2; time["kokkos_kernels"]["median_ms"] *= 2'
+compare || fail "a faster product, or a slower one of another library, is an error: $(cat "$work/err")"
+while read -r code; do
+  read -r expected
+  change grid.json "$code"
+  if compare; then fail "accepted: $code"; fi
+  grep -q "^plot.py: .*$expected" "$work/err" || fail "$code: instead of \"$expected\": $(cat "$work/err")"
+done <<- 'END'
+	time["cds"]["median_ms"] = float("nan")
+	the time of cds is nan, but must be a number above 0
+	time["cds"]["median_ms"] = 0
+	the time of cds is 0, but must be a number above 0
+	run["context"]["read_bandwidth_GBps"] = "unknown"
+	the read bandwidth is unknown, but must be a number above 0
+	time["cds"]["error_occurred"] = True
+	grid.json has no time of cds
+	run["context"]["device"] = "Another GPU"
+	grid.json is of A GPU, but .*grid.json of Another GPU
+	END
+rm "$work/after/grid.json"
+if compare; then fail "a missing file is no error"; fi
+grep -q 'grid.json cannot be read' "$work/err" || fail "a missing file: $(cat "$work/err")"
 mkdir "$work/none"
 if "$python" "$plot" compare "$work/none" "$work/after" > "$work/out" 2> "$work/err"; then fail "nothing is compared"; fi
-grep -q 'have no JSON files of the same name' "$work/err" || fail "nothing to compare: $(cat "$work/err")"
+grep -q 'none has no JSON files' "$work/err" || fail "nothing to compare: $(cat "$work/err")"
+# On a host the speed relative to CRS counts.
+cp "$work/grid.json" "$work/before"
+change grid.json 'time["cds"]["median_ms"] *= 2; time["cds"]["speedup_vs_kokkos_kernels"] /= 1.5'
+if compare; then fail "a slower product on a host is no error"; fi
+sed -n 3p "$work/out" | grep -q '^| grid | cds | .* | 1.50 |$' || fail "slower on a host: $(cat "$work/out")"
 
 if ! "$python" -c 'import matplotlib' 2> /dev/null; then
   if "$python" "$plot" bars "$work/grid.json" --out="$work/none" 2> "$work/err"; then fail "drawn without matplotlib"; fi

@@ -18,7 +18,7 @@ TEST(DistributedModel, LoadOfOneRank) {
 }
 
 TEST(DistributedModel, PaddingIsStoredAndNotRead) {
-  // A diagonal has 6912 rows, which are 216 times 256 bytes, and is stored with 217 times 256 bytes.
+  // A column of a block diagonal has 6912 values, which are 216 times 256 bytes, and is stored with 217 times 256 bytes.
   const DistributedLoad load = load_of({12, 12, 12}, GridParts(), 0, 4);
   EXPECT_EQ(load.owned_storage, 7 * 4 * 217 * 256 + 4 * 7);
   EXPECT_EQ(load.owned_bytes, 7 * 4 * 216 * 256 + 4 * 7 + 16 * 6912);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What all figures have in common: reading the JSON of Google Benchmark, words, colours, and writing files."""
 import json
+import math
 import pathlib
 import textwrap
 from dataclasses import dataclass
@@ -11,6 +12,17 @@ NEEDED_CONTEXT = ("device", "backend", "host_threads", "read_bandwidth_GBps", "f
 
 class PlotError(Exception):
     """A message for the user."""
+
+
+def positive(path, what, value):
+    """A time or a bandwidth of a file, which must be a number above 0."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not (math.isfinite(number) and number > 0):
+        raise PlotError(f"{path}: {what} is {value}, but must be a number above 0")
+    return number
 
 
 def read_json(path, how, needed=()):
@@ -25,6 +37,7 @@ def read_json(path, how, needed=()):
     missing = [key for key in (*needed, *NEEDED_CONTEXT) if key not in context]
     if missing:
         raise PlotError(f"{path} does not say its {missing[0]}; {how}")
+    positive(path, "the read bandwidth", context["read_bandwidth_GBps"])
     for key in ("device", "host_processor"):
         if key in context:
             context[key] = context[key].replace("(R)", "").replace("(TM)", "")

@@ -6,7 +6,7 @@
     perf/plots/plot.py bars grid.json --out=grid        # writes grid.png and grid.svg
     perf/plots/plot.py overview host/*.json h200/*.json --out=overview
     perf/plots/plot.py table host/*.json h200/*.json    # prints a table in Markdown
-    perf/plots/plot.py compare h200 h200_again          # fails if a format became slower
+    perf/plots/plot.py compare h200 h200_again          # fails if a product became slower
     perf/plots/plot.py dof dof.json --out=dof           # writes dof_speed.png and more
 
 The pictures have a white background of their own, so that they can be read on light and on dark pages. Their
@@ -47,14 +47,15 @@ def main():
     command.add_argument("file", nargs="+", help="JSON of filigree_spmv")
     command.set_defaults(run=formats.table)
     command = commands.add_parser("compare", help="how the time of each format changed between two runs",
-                                  description="Prints for each file that both folders have, and for each format, the time "
-                                  "after divided by the time before, slowest first. The ratio is corrected by the read "
-                                  "bandwidths of both runs, which must come from the same kind of device. Fails if a product "
-                                  "of Filigree became slower.")
+                                  description="Prints for each file of BEFORE and for each format but auto the time in AFTER "
+                                  "divided by the time in BEFORE, the largest ratio first. Both must be of the same kind of "
+                                  "machine. On GPUs the times are multiplied by the read bandwidth of their run, on hosts "
+                                  "they are relative to Kokkos Kernels' CRS. The exit code is 1 if a product of Filigree "
+                                  "became slower or is missing in AFTER.")
     command.add_argument("before", metavar="BEFORE", help="folder with JSON of filigree_spmv")
-    command.add_argument("after", metavar="AFTER", help="folder with JSON of a later run")
+    command.add_argument("after", metavar="AFTER", help="folder with the same files of a later run")
     command.add_argument("--most", type=float, default=1.05, metavar="X",
-                         help="the largest ratio that is not a failure; default: %(default)s")
+                         help="the largest ratio that is allowed; default: %(default)s")
     command.set_defaults(run=formats.compare)
     for name, function, programs, text in (
             ("dof", papers.dof, "filigree_dof", "speed, bandwidth and storage over the unknowns per cell"),
