@@ -63,7 +63,7 @@ change grid.json "$on_gpu"
 cp "$work/after/grid.json" "$work/before"
 change grid.json "$on_gpu; run['context']['read_bandwidth_GBps'] = '125'; time['cds']['median_ms'] *= 2"
 if compare; then fail "a slower product is no error"; fi
-grep -q '^plot.py: of 3 products of Filigree 1 took more than 1.05 times' "$work/err" || fail "slower: $(cat "$work/err")"
+grep -q '^plot.py: the corrected ratio of 1 of 3 products .* is above 1.05; the largest is 2.50, of cds for grid$' "$work/err" || fail "slower: $(cat "$work/err")"
 sed -n 3p "$work/out" | grep -q '^| grid | cds | .* | 2.50 |$' || fail "slower: $(cat "$work/out")"
 compare --most=2.6 || fail "--most has no effect: $(cat "$work/err")"
 change grid.json 'time["cds"]["median_ms"] /= 2; time["kokkos_kernels"]["median_ms"] *= 2'
@@ -83,7 +83,7 @@ done <<- 'END'
 	time["cds"]["error_occurred"] = True
 	grid.json has no time of cds
 	run["context"]["device"] = "Another GPU"
-	grid.json is of A GPU, but .*grid.json of Another GPU
+	grid.json: the machine is Another GPU, but in .*grid.json it is A GPU
 	END
 rm "$work/after/grid.json"
 if compare; then fail "a missing file is no error"; fi

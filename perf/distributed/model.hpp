@@ -13,8 +13,9 @@ namespace FiligreePerf {
 /// What a rank does in a product with a 7-point stencil, whose owned part is CDS and whose remote part is CRS.
 struct DistributedLoad {
   double rows = 0;
-  double owned_storage = 0;  ///< bytes of the owned columns, with the padding of its columns
-  double owned_bytes = 0;    ///< of the owned columns without that padding, their elements of x, and y
+  /// Bytes of the owned part, with the additional values after each column of a block diagonal.
+  double owned_storage = 0;
+  double owned_bytes = 0;    ///< of the owned part without these values, its elements of x, and y
   double boundary_rows = 0;  ///< rows with remote columns
   double remote_entries = 0;
   double remote_storage = 0;  ///< bytes of the remote part

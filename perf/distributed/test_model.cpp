@@ -17,7 +17,7 @@ TEST(DistributedModel, LoadOfOneRank) {
   EXPECT_EQ(load.remote_bytes, 0);
 }
 
-TEST(DistributedModel, PaddingIsStoredAndNotRead) {
+TEST(DistributedModel, AdditionalValuesAreStoredAndNotRead) {
   // A column of a block diagonal has 6912 values, which are 216 times 256 bytes, and is stored with 217 times 256 bytes.
   const DistributedLoad load = load_of({12, 12, 12}, GridParts(), 0, 4);
   EXPECT_EQ(load.owned_storage, 7 * 4 * 217 * 256 + 4 * 7);

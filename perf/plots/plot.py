@@ -47,11 +47,11 @@ def main():
     command.add_argument("file", nargs="+", help="JSON of filigree_spmv")
     command.set_defaults(run=formats.table)
     command = commands.add_parser("compare", help="how the time of each format changed between two runs",
-                                  description="Prints for each file of BEFORE and for each format but auto the time in AFTER "
-                                  "divided by the time in BEFORE, the largest ratio first. Both must be of the same kind of "
-                                  "machine. On GPUs the times are multiplied by the read bandwidth of their run, on hosts "
-                                  "they are relative to Kokkos Kernels' CRS. The exit code is 1 if a product of Filigree "
-                                  "became slower or is missing in AFTER.")
+                                  description="Prints for each file of BEFORE and for each format but auto the times in both "
+                                  "folders and their ratio, the largest ratio first. Both must be of the same kind of machine. "
+                                  "The ratio is corrected: on GPUs the times are multiplied by the read bandwidth of their run, "
+                                  "on hosts they are relative to Kokkos Kernels' CRS. The exit code is 1 if a product of "
+                                  "Filigree became slower or is missing in AFTER.")
     command.add_argument("before", metavar="BEFORE", help="folder with JSON of filigree_spmv")
     command.add_argument("after", metavar="AFTER", help="folder with the same files of a later run")
     command.add_argument("--most", type=float, default=1.05, metavar="X",

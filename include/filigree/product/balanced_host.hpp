@@ -12,9 +12,9 @@ namespace Filigree::Impl {
 /// ChunkProduct. If UnitStride is true, x has unit stride.
 ///
 /// A row often has the length of the row before it. If that row was long, known_end() finds most entries of
-/// this row at once; if it was short, the end is found entry by entry, unless the layout knows it. Entries are
-/// prefetched for each row (see docs/performance.md, "Balanced product on hosts"). The rows between two rows with
-/// entries have none.
+/// this row at once. The rest is found entry by entry, or by known_end() again if the layout knows the ends of
+/// rows. Entries are prefetched for each row (see docs/performance.md, "Balanced product on hosts"). The rows
+/// between two rows with entries have none.
 template <bool UnitStride, bool Conjugate, class Product>
 KOKKOS_INLINE_FUNCTION void multiply_chunk_on_host(const Product& product, const std::int64_t chunk,
                                                    const std::int64_t begin, const std::int64_t end) {

@@ -37,8 +37,8 @@ struct EntryIsColumn {
 /// this many rows (RowLaunch::chunk_unit), so its thread reads such slices one after the other, as one stream.
 constexpr std::int64_t most_rows_of_one_stream = 64;
 
-/// The prefetch distance, in rows, of an ELL matrix, of a tall slice, and of JDS with one column of x. Each column or
-/// jagged diagonal is a separate stream of memory there (see docs/performance.md, "Prefetching on hosts").
+/// The prefetch distance, in rows, if each column or jagged diagonal is a stream of its own: in ELL, in slices of more
+/// than most_rows_of_one_stream rows, and in JDS with one column of x (see docs/performance.md, "Prefetching on hosts").
 constexpr std::int64_t host_tile_rows_ahead = 96;
 
 /// A tile of neighbouring stored rows of ELL or SELL, and the loops in which a host thread multiplies it.
@@ -179,8 +179,8 @@ struct HostTile {
                                                std::int64_t i, std::int64_t k) const {
     const Scalar* KOKKOS_RESTRICT const value = values + k * stride + i;
     const Entry* KOKKOS_RESTRICT const entry = entries + k * stride + i;
-    // At the end of the tile this prefetches the first rows of the next band, if there is one. A few rows may be left
-    // out or prefetched in vain. The distance is not `ahead`, because with a constant the loop is faster.
+    // The last groups of a tile prefetch the first rows of the next four columns. Nothing tests whether these exist,
+    // because a prefetch of another address does no harm. With `ahead` instead of a constant the loop would be slower.
     constexpr std::int64_t in_band = host_tile_rows_ahead;
     const std::int64_t distance =
         i + in_band < row_count ? in_band : in_band - row_count + columns_per_step * stride;
