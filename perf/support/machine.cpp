@@ -74,6 +74,9 @@ std::vector<std::pair<std::string, std::string>> versions() {
 #ifdef FILIGREE_PERF_FLAGS
   result.back().second += ", " FILIGREE_PERF_FLAGS;
 #endif
+#ifdef FILIGREE_PERF_QUICK
+  result.back().second += ", compiled for tests: too slow to measure";
+#endif
 #ifdef CUDART_VERSION
   result.emplace_back("cuda_version", std::to_string(CUDART_VERSION / 1000) + "." +
                                           std::to_string(CUDART_VERSION % 1000 / 10));

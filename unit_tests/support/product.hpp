@@ -5,32 +5,15 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <complex>
 #include <filigree/convert.hpp>
 #include <filigree/spmv.hpp>
 #include <limits>
 
-#include "host_matrix.hpp"
+#include "reference.hpp"
 
 namespace FiligreeTest {
 
-using Filigree::Mode;
-using Wide = std::complex<long double>;
-
 constexpr Mode all_modes[] = {Mode::NoTranspose, Mode::Transpose, Mode::Conjugate, Mode::ConjugateTranspose};
-
-template <class T>
-Wide wide(const T& value) {
-  if constexpr (Filigree::Impl::is_complex_v<T>)
-    return {value.real(), value.imag()};
-  else
-    return {value, 0};
-}
-
-inline bool is_finite(const Wide& value) {
-  return std::isfinite(value.real()) && std::isfinite(value.imag());
-}
 
 template <class T>
 constexpr T not_a_number() {
@@ -48,66 +31,6 @@ T other_factor(double real) {
     return T(static_cast<Filigree::Impl::real_t<T>>(real), Filigree::Impl::real_t<T>(-0.75));
   else
     return static_cast<T>(real);
-}
-
-/// beta*y + alpha*op(A)*x in long double, and per element the largest error that a correct product may have.
-struct Reference {
-  HostVectors<Wide> value;
-  HostVectors<long double> bound;
-};
-
-/// An element is the sum of n products and of beta*y. Each of the at most n + 1 additions rounds by eps/2 of
-/// the partial sum, and each of the up to three complex multiplications by sqrt(5) eps/2. Together this is
-/// less than (n + 3) eps times the sum of all magnitudes, for any order of the additions. eps is that of Y,
-/// which must be the least precise of the types. If the product uses rounded entries, `entry_rounding` is how
-/// much an entry may be rounded, relative to its value.
-template <class Scalar, class X, class Y>
-Reference reference_product(Mode mode, const Wide& alpha, const HostMatrix<Scalar>& A,
-                            const HostVectors<X>& x, const Wide& beta, const HostVectors<Y>& y,
-                            long double entry_rounding = 0) {
-  Reference result{HostVectors<Wide>(y.rows, y.columns), HostVectors<long double>(y.rows, y.columns)};
-  const bool transpose = mode == Mode::Transpose || mode == Mode::ConjugateTranspose;
-  const bool conjugate = mode == Mode::Conjugate || mode == Mode::ConjugateTranspose;
-  for (std::int64_t c = 0; c < y.columns; ++c) {
-    std::vector<std::int64_t> terms(static_cast<std::size_t>(y.rows), 0);
-    for (std::int64_t row = 0; row < A.row_count(); ++row)
-      for (const auto& entry : A.rows[static_cast<std::size_t>(row)]) {
-        if (alpha == Wide(0)) continue;
-        const std::int64_t to = transpose ? entry.column : row;
-        const Wide a = conjugate ? std::conj(wide(entry.value)) : wide(entry.value);
-        const Wide product = alpha * a * wide(x(transpose ? row : entry.column, c));
-        result.value(to, c) += product;
-        result.bound(to, c) += std::abs(product);
-        ++terms[static_cast<std::size_t>(to)];
-      }
-    for (std::int64_t row = 0; row < y.rows; ++row) {
-      if (beta != Wide(0)) {
-        result.value(row, c) += beta * wide(y(row, c));
-        result.bound(row, c) += std::abs(beta * wide(y(row, c)));
-      }
-      result.bound(row, c) *=
-          entry_rounding + static_cast<long double>(terms[static_cast<std::size_t>(row)] + 3) *
-                               std::numeric_limits<Filigree::Impl::real_t<Y>>::epsilon();
-    }
-  }
-  return result;
-}
-
-/// Whether each element of a product is within the bound of its reference. An element whose reference is not
-/// finite must not be finite either.
-template <class Y>
-testing::AssertionResult agrees(const HostVectors<Y>& product, const Reference& reference) {
-  for (std::int64_t c = 0; c < product.columns; ++c)
-    for (std::int64_t row = 0; row < product.rows; ++row) {
-      const Wide got = wide(product(row, c));
-      const Wide expected = reference.value(row, c);
-      const bool right =
-          is_finite(expected) ? std::abs(got - expected) <= reference.bound(row, c) : !is_finite(got);
-      if (!right)
-        return testing::AssertionFailure() << "y(" << row << ", " << c << ") is " << got << "; expected "
-                                           << expected << " +- " << reference.bound(row, c);
-    }
-  return testing::AssertionSuccess();
 }
 
 /// A new View of rank 1 or 2 with the numbers of the host.
