@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "support/machine.hpp"
@@ -61,6 +62,20 @@ TEST(Machine, HasNamesAndVersions) {
   ASSERT_GE(all.size(), 4u);
   for (const auto& [key, version] : all)
     EXPECT_FALSE(version.empty()) << key;
+}
+
+/// Results of a program that was compiled without optimisation can be told from others.
+TEST(Machine, SaysWhetherTheProgramWasCompiledForTests) {
+#ifdef FILIGREE_PERF_QUICK
+  const bool expected = true;
+#else
+  const bool expected = false;
+#endif
+  const auto all = versions();
+  const auto compiler =
+      std::find_if(all.begin(), all.end(), [](const auto& version) { return version.first == "compiler"; });
+  ASSERT_NE(compiler, all.end());
+  EXPECT_EQ(compiler->second.find("compiled for tests") != std::string::npos, expected) << compiler->second;
 }
 
 }  // namespace

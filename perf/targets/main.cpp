@@ -13,6 +13,7 @@
 #include <map>
 
 #include "support/command_line.hpp"
+#include "support/machine.hpp"
 #include "support/named_matrix.hpp"
 #include "support/read_bandwidth.hpp"
 #include "support/symmetric_grid.hpp"
@@ -628,6 +629,8 @@ int measure_all(const Options& options, std::vector<Section> all) {
   };
   all.erase(std::remove_if(all.begin(), all.end(), is_left_out), all.end());
   check_files(all, options);
+  for (const auto& [name, version] : versions())
+    if (name == "compiler") std::cout << name << ' ' << version << std::endl;
   const double bandwidth = read_bandwidth(Execution());
   std::cout << "read bandwidth " << 1e-9 * bandwidth << " GB/s" << std::endl;
   TargetReport report(std::cout);

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "../support/product.hpp"
+#include "../support/reference.hpp"
 
 namespace FiligreeTest {
 

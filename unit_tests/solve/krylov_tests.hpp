@@ -23,6 +23,7 @@
 
 #include "../support/errors.hpp"
 #include "../support/host_matrix.hpp"
+#include "../support/product.hpp"
 #include "../support/tools.hpp"
 #include "dense.hpp"
 

@@ -2,6 +2,8 @@
 #include "reference.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <type_traits>
 
 namespace FiligreeTest {
 namespace {
@@ -10,7 +12,8 @@ bool is_finite(const Wide& value) {
   return std::isfinite(value.real()) && std::isfinite(value.imag());
 }
 
-// Faster than std::abs, which scales its argument. Numbers of the tests are far from the limits of long double.
+// Faster than std::abs, which scales its argument so that its square cannot overflow. On x86, and on ARM with Linux, the
+// square of any double is a long double.
 long double magnitude(const Wide& value) {
   return std::sqrt(std::norm(value));
 }

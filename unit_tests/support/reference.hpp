@@ -5,10 +5,10 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <complex>
 #include <filigree/core/mode.hpp>
 #include <limits>
+#include <vector>
 
 #include "host_matrix.hpp"
 
