@@ -5,6 +5,8 @@
 #include <fstream>
 #include <set>
 
+#include "support/quick.hpp"
+
 #ifdef __linux__
 #include <sched.h>
 #include <sys/utsname.h>
@@ -74,9 +76,7 @@ std::vector<std::pair<std::string, std::string>> versions() {
 #ifdef FILIGREE_PERF_FLAGS
   result.back().second += ", " FILIGREE_PERF_FLAGS;
 #endif
-#ifdef FILIGREE_PERF_QUICK
-  result.back().second += ", compiled for tests: too slow to measure";
-#endif
+  if (is_only_tested) result.back().second += ", compiled for tests: too slow to measure";
 #ifdef CUDART_VERSION
   result.emplace_back("cuda_version", std::to_string(CUDART_VERSION / 1000) + "." +
                                           std::to_string(CUDART_VERSION % 1000 / 10));

@@ -3,6 +3,7 @@
 
 #include <filigree/tune/selection.hpp>
 
+#include "support/quick.hpp"
 #include "support/timer.hpp"
 
 namespace FiligreePerf {
@@ -13,7 +14,7 @@ namespace FiligreePerf {
 /// The byte model uses another figure (see docs/performance.md, "Bandwidth for the byte model").
 template <class ExecutionSpace>
 double read_bandwidth(const ExecutionSpace& exec) {
-  const std::int64_t bytes = std::int64_t(Filigree::Impl::runs_on_gpu_v<ExecutionSpace> ? 1024 : 512) << 20;
+  const std::int64_t bytes = bytes_to_read(Filigree::Impl::runs_on_gpu_v<ExecutionSpace> ? 1024 : 512);
   return Filigree::measure_read_bandwidth(exec, bytes,
                                           [&](const auto& read) { return median_seconds(exec, read); });
 }
@@ -22,8 +23,12 @@ double read_bandwidth(const ExecutionSpace& exec) {
 /// measured bandwidth, because the byte model otherwise assumes one. Measures once per process.
 template <class ExecutionSpace>
 Filigree::OptimizeOptions optimize_options(const ExecutionSpace& exec) {
-  static const double measured =
-      Filigree::Impl::runs_on_gpu_v<ExecutionSpace> ? 0 : Filigree::measure_read_bandwidth(exec);
+  static const double measured = [&] {
+    if constexpr (Filigree::Impl::runs_on_gpu_v<ExecutionSpace>)
+      return 0.0;
+    else
+      return is_only_tested ? read_bandwidth(exec) : Filigree::measure_read_bandwidth(exec);
+  }();
   Filigree::OptimizeOptions options;
   options.speed.read_bandwidth = measured;
   return options;

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "support/machine.hpp"
+#include "support/quick.hpp"
 
 namespace {
 
@@ -66,16 +67,12 @@ TEST(Machine, HasNamesAndVersions) {
 
 /// Results of a program that was compiled without optimisation can be told from others.
 TEST(Machine, SaysWhetherTheProgramWasCompiledForTests) {
-#ifdef FILIGREE_PERF_QUICK
-  const bool expected = true;
-#else
-  const bool expected = false;
-#endif
   const auto all = versions();
   const auto compiler =
       std::find_if(all.begin(), all.end(), [](const auto& version) { return version.first == "compiler"; });
   ASSERT_NE(compiler, all.end());
-  EXPECT_EQ(compiler->second.find("compiled for tests") != std::string::npos, expected) << compiler->second;
+  EXPECT_EQ(compiler->second.find("compiled for tests") != std::string::npos, is_only_tested)
+      << compiler->second;
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <Kokkos_Core.hpp>
 #include <vector>
 
+#include "support/quick.hpp"
+
 namespace FiligreePerf {
 
 /// Measures how many seconds the work queued on an execution space instance takes. This version fences before
@@ -102,7 +104,8 @@ class CacheFlush {
   using policy_type = Kokkos::RangePolicy<ExecutionSpace, Kokkos::IndexType<std::int64_t>>;
 
   explicit CacheFlush(const ExecutionSpace& exec)
-      : m_exec(exec), m_memory("FiligreePerf::flush", (std::size_t(512) << 20) / sizeof(double)) {}
+      : m_exec(exec),
+        m_memory("FiligreePerf::flush", static_cast<std::size_t>(bytes_to_read(512)) / sizeof(double)) {}
   void operator()() const {
     Kokkos::parallel_for("FiligreePerf::flush",
                          policy_type(m_exec, 0, static_cast<std::int64_t>(m_memory.extent(0))),
