@@ -80,7 +80,7 @@ struct Variant {
   Mat matrix = nullptr;
   Vec x = nullptr, y = nullptr, right_hand_side = nullptr;
   KSP ksp = nullptr;
-  std::vector<double> seconds;
+  std::vector<double> seconds = {};
   int iterations = 0;
 };
 
