@@ -13,7 +13,7 @@ bool is_finite(const Wide& value) {
 }
 
 // Faster than std::abs, which scales its argument so that its square cannot overflow. On x86, and on ARM with Linux, the
-// square of any double is a long double.
+// square of the largest double does not overflow in long double either.
 long double magnitude(const Wide& value) {
   return std::sqrt(std::norm(value));
 }
