@@ -471,20 +471,21 @@ Prediction ByteModel::predict(const HecOptions& options) const {
   EllPart part;
   Prediction result = predict_ell_part(options, bytes, part);
   if (part.excess <= 0) return result;
-  // Separate warps multiply the rows with excess entries, one lane per row, and read both parts of these
-  // rows. If these rows lie far apart, a sector of the ELL part has an entry of only one of them. The excess
-  // entries of a row begin and end inside sectors.
+  // Separate warps multiply the rows with excess entries, and read both parts of these rows. The lanes of a row read
+  // neighbouring excess entries. If these rows lie far apart, a sector of the ELL part has an entry of only one of
+  // them. The excess entries of a row begin and end inside sectors.
   const double mean_excess = part.excess / part.excess_rows;
+  const double lanes = 1 << Impl::log2_of_lanes_per_listed_row(part.excess, part.excess_rows);
   const double entries_apart = std::clamp(m_rows / part.excess_rows, 1.0, 4.0);
   Work rest;
   rest.bytes = part.excess * entry_bytes();
-  rest.cache_bytes = rest.bytes * loads_per_sector(mean_excess) +
+  rest.cache_bytes = rest.bytes * loads_per_sector(mean_excess / lanes) +
                      part.excess_rows * (96 + part.width * entry_bytes() * entries_apart) +
                      x_sector_bytes() * part.excess / m_nnz;
-  rest.warps = part.excess_rows / warp_size;
+  rest.warps = lanes * part.excess_rows / warp_size;
   // The longest of 32 rows has a few times the mean number of excess entries.
-  rest.steps = rest.warps * (part.width + 3 * mean_excess);
-  rest.longest_wait = std::min(m_longest_row - part.width, static_cast<double>(options.long_row));
+  rest.steps = rest.warps * (part.width + 3 * mean_excess) / lanes;
+  rest.longest_wait = std::min(m_longest_row - part.width, static_cast<double>(options.long_row)) / lanes;
   rest.storage_bytes = result.storage_bytes;
   result.seconds += seconds(Kernels::crs_one_lane, rest, false);
   // Both parts are multiplied in one launch, and each of the two times includes one.

@@ -123,6 +123,37 @@ TEST(RowsOfManyLengths, OfEllAreMultipliedByTeamsOfAnySize) {
 }
 
 template <class Scalar>
+void expect_correct_excess_rows() {
+  for (const std::int64_t excess : {8, 16, 32, 80}) {
+    HostMatrix<Scalar> host(1003, 300);
+    Random random(19);
+    for (std::int64_t row = 0; row < 1003; ++row) {
+      std::int64_t length = row % 4 == 0 ? random.below(3) : 3 + random.below(2 * excess - 1);
+      if (row == 501 || row == 1001) length = 3 + 2 * excess;
+      for (std::int64_t i = 0; i < length; ++i)
+        host.rows[static_cast<std::size_t>(row)].push_back({random.below(300), random.value<Scalar>()});
+    }
+    Filigree::HecOptions options;
+    options.width_rule = Filigree::HybridWidth::given;
+    options.width = 2;
+    options.long_row = 2 * excess;
+    const auto A = Filigree::convert<Filigree::HecMatrix>(device_crs(host), options);
+    ASSERT_EQ(A.numLongRows(), 2);
+    for (const int columns : {0, 3, 16})
+      EXPECT_TRUE(multiplies<Kokkos::LayoutLeft>(
+          A, host, Product<Scalar>{Mode::NoTranspose, Scalar(1.5), Scalar(0.5), columns}))
+          << excess << " excess entries per row";
+  }
+}
+
+/// On a GPU one, two, four or eight lanes multiply a row of HEC with excess entries; their mean number decides. Some
+/// rows have fewer entries than lanes, two have a team, and the last team has lanes without a row.
+TEST(RowsOfManyLengths, OfHecAreMultipliedBySeveralLanes) {
+  expect_correct_excess_rows<double>();
+  expect_correct_excess_rows<Kokkos::complex<float>>();
+}
+
+template <class Scalar>
 void expect_correct_short_and_whole_columns() {
   HostMatrix<Scalar> host(403, 70000);
   Random random(17);

@@ -13,7 +13,7 @@ struct HecOptions : ConvertOptions {
   /// The width for HybridWidth::given.
   std::int64_t width = 0;
   /// A row with more than this number of excess entries is a long row: on a GPU a whole team multiplies it,
-  /// instead of one lane. At least 0.
+  /// instead of one to eight lanes. At least 0.
   std::int64_t long_row = 256;
 
   /// The variants: one for each rule but HybridWidth::given.
@@ -48,7 +48,8 @@ struct HecOptions : ConvertOptions {
 /// Bytes: the ELL part, excess entries * (sizeof(Scalar) + sizeof(Ordinal)), rows with excess entries *
 /// (sizeof(Ordinal) + sizeof(SizeType)), and sizeof(SizeType).
 ///
-/// Source: Liu, Yu, Chen, Hsieh and Shao 2012, sections 1 and 2. The teams for long rows are an addition.
+/// Source: Liu, Yu, Chen, Hsieh and Shao 2012, sections 1 and 2. The teams for long rows and several lanes per row
+/// are additions.
 ///
 /// The template parameters are those of KokkosSparse::CrsMatrix.
 template <class Scalar, class Ordinal, class Device, class MemoryTraits = void, class SizeType = std::size_t>

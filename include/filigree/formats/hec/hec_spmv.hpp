@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "filigree/core/lane_group.hpp"
 #include "filigree/formats/hec/hec_layout.hpp"
 #include "filigree/product/launch_product.hpp"
 #include "filigree/product/row_product.hpp"
@@ -8,8 +9,9 @@
 namespace Filigree::Impl {
 
 /// Modes N and C on a GPU, in one launch. The first teams multiply one long row each, because these take
-/// longest. The next teams have one lane per other row of the list, for both its parts (Liu et al. 2012,
-/// section 2.2). The last teams have one lane per row of the matrix, and skip rows with excess entries.
+/// longest. The next teams have T lanes per other row of the list, for both its parts (Liu et al. 2012,
+/// section 2.2, with T = 1). The last teams have one lane per row of the matrix, and skip rows with excess
+/// entries.
 template <class ExecutionSpace, class Layout, class Operands, bool Conjugate>
 struct HecSpmv {
   using launch = ProductLaunch<ExecutionSpace, Operands>;
@@ -19,6 +21,8 @@ struct HecSpmv {
   Operands operands;
   /// Teams for the listed rows that are not long.
   std::int64_t excess_teams;
+  /// The logarithm of T. 0 if lanes cannot exchange their sums.
+  int log2_lanes;
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
     const std::int64_t rank = team.league_rank();
@@ -26,21 +30,32 @@ struct HecSpmv {
       multiply_long_row(team, rank);
       return;
     }
-    const bool listed = rank < layout.long_count + excess_teams;
-    const std::int64_t first =
-        (rank - layout.long_count - (listed ? 0 : excess_teams)) * launch::rows_per_team;
-    const std::int64_t all = listed ? layout.excess_count - layout.long_count : layout.stored_row_count();
-    const std::int64_t count = all - first < launch::rows_per_team ? all - first : launch::rows_per_team;
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(count)), [&](const int i) {
-      if (listed)
-        multiply_listed_row(layout.long_count + first + i);
+    const std::int64_t excess_rank = rank - layout.long_count;
+    if (excess_rank < excess_teams) {
+      if (log2_lanes > 0)
+        multiply_listed_rows(team, excess_rank);
       else
-        multiply_ell_row(first + i);
-    });
+        for_each_of_team(team, excess_rank, layout.excess_count - layout.long_count,
+                         [&](const std::int64_t i) { multiply_listed_row(layout.long_count + i); });
+      return;
+    }
+    for_each_of_team(team, excess_rank - excess_teams, layout.stored_row_count(),
+                     [&](const std::int64_t row) { multiply_ell_row(row); });
   }
 
  private:
   using adder = AddOnDevice<false, false, Conjugate, Operands>;
+
+  /// Calls body(i) with the numbers below `all` that belong to team `rank`, one per lane.
+  template <class Body>
+  static KOKKOS_FORCEINLINE_FUNCTION void for_each_of_team(const typename launch::member_type& team,
+                                                           const std::int64_t rank, const std::int64_t all,
+                                                           const Body& body) {
+    const std::int64_t first = rank * launch::rows_per_team;
+    const std::int64_t count = all - first < launch::rows_per_team ? all - first : launch::rows_per_team;
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(count)),
+                         [&](const int i) { body(first + i); });
+  }
 
   /// The listed row at index `at`, by a whole team.
   KOKKOS_FORCEINLINE_FUNCTION void multiply_long_row(const typename launch::member_type& team,
@@ -56,6 +71,26 @@ struct HecSpmv {
         },
         all);
     Kokkos::single(Kokkos::PerTeam(team), [&]() { operands.store(all.sums, layout.listed_row(at)); });
+  }
+
+  /// The listed rows of team `rank` among the excess teams, T lanes per row.
+  KOKKOS_FORCEINLINE_FUNCTION void multiply_listed_rows(const typename launch::member_type& team,
+                                                        const std::int64_t rank) const {
+    const std::int64_t index = rank * launch::rows_per_team + team.team_rank();
+    const int lanes = 1 << log2_lanes;
+    const int lane = static_cast<int>(index) & (lanes - 1);
+    const std::int64_t at = layout.long_count + (index >> log2_lanes);
+    RowSums<Operands> row;
+    if (at < layout.excess_count) {
+      const auto parts = layout.parts_of_listed(at);
+      const adder add{operands, row.sums};
+      add(parts.ell.every(lane, lanes));
+      add(parts.excess.every(lane, lanes));
+    }
+    // All lanes take part in the exchange, also those without a row.
+    for (int distance = lanes / 2; distance > 0; distance /= 2)
+      row += of_following_lane(row, distance);
+    if (lane == 0 && at < layout.excess_count) operands.store(row.sums, layout.listed_row(at));
   }
 
   /// The listed row at index `at`, by one lane.
@@ -82,21 +117,33 @@ template <class ExecutionSpace, class S, class O, class D, class M, class Z, cla
 void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const HecMatrix<S, O, D, M, Z>& hec, const Operands& operands) {
   using Layout = HecLayout<S, O, Z>;
+  const Layout layout(hec);
+  if constexpr (runs_on_gpu_v<ExecutionSpace>) {
+    const std::int64_t num_cols = static_cast<std::int64_t>(hec.numCols());
+    if (layout.excess_count == 0) {
+      launch_row_product(exec, name, mode, layout.ell, operands, num_cols);
+      return;
+    }
+  }
   const auto any_count = operands.with_any_count();
   using AnyCount = std::decay_t<decltype(any_count)>;
   using launch = ProductLaunch<ExecutionSpace, AnyCount>;
-  const Layout layout(hec);
   if constexpr (launch::gpu) {
     if (!is_transpose(mode)) {
-      const std::int64_t excess_teams =
-          launch::league_size(layout.excess_count - layout.long_count, launch::rows_per_team);
+      const std::int64_t other_rows = layout.excess_count - layout.long_count;
+      const int log2_lanes =
+          lanes_per_group<ExecutionSpace> == 0
+              ? 0
+              : log2_of_lanes_per_listed_row(static_cast<double>(layout.excess_entry_count),
+                                             static_cast<double>(layout.excess_count));
+      const std::int64_t excess_teams = launch::league_size(other_rows << log2_lanes, launch::rows_per_team);
       const std::int64_t teams = layout.long_count + excess_teams +
                                  launch::league_size(layout.stored_row_count(), launch::rows_per_team);
       const auto policy = typename launch::policy_type(exec, static_cast<int>(teams), launch::team_size, 1);
       with_conjugate<S>(mode, [&](auto conjugate) {
         launch_product(exec, name, policy,
                        HecSpmv<ExecutionSpace, Layout, AnyCount, decltype(conjugate)::value>{
-                           layout, any_count, excess_teams});
+                           layout, any_count, excess_teams, log2_lanes});
       });
       return;
     }
