@@ -67,6 +67,9 @@ constexpr double part_of_narrow_instructions = 0.8;
 /// What short columns add to the time per warp of SELL, in nanoseconds of one multiprocessor (see docs/performance.md,
 /// "Figures of the byte model").
 constexpr double warp_of_short_columns = 25;
+/// On hosts whose processor is not made by Intel the factor of sorted SELL is multiplied by this (see
+/// docs/performance.md, "Host factors of the byte model").
+constexpr double sorted_rows_on_other_processors = 1.3;
 /// If the matrix and the vectors take at most this part of the last cache, the product before has left them there
 /// (see docs/performance.md, "Matrices that fit the cache").
 constexpr double part_of_cache = 0.8;
@@ -386,6 +389,7 @@ Prediction ByteModel::predict(const SellOptions& options) const {
   Kernel kernel = sorted ? Kernels::sell_sorted : Kernels::sell;
   if (log2_lanes > 0) kernel = Kernels::sell_lanes;
   if (options.short_columns) kernel.warp += warp_of_short_columns;
+  if (sorted && m_speed.maker != ProcessorMaker::intel) kernel.host *= sorted_rows_on_other_processors;
   return predict_kernel(kernel, work, bytes, reads);
 }
 

@@ -15,10 +15,14 @@ namespace {
 using namespace FiligreeTest;
 using Filigree::ByteModel;
 using Filigree::DeviceSpeed;
+using Filigree::ProcessorMaker;
 
 /// A host with 10 GB/s: only bytes count.
-DeviceSpeed host_speed() {
-  return {1e10, {}};
+DeviceSpeed host_speed(ProcessorMaker maker = ProcessorMaker::intel) {
+  DeviceSpeed speed;
+  speed.read_bandwidth = 1e10;
+  speed.maker = maker;
+  return speed;
 }
 
 DeviceSpeed h200() {
@@ -86,6 +90,21 @@ TEST(ByteModel, CountsBytesOnAHost) {
   Filigree::BellOptions bell;
   bell.block_size = 2;
   EXPECT_GT(model.predict(bell).seconds, crs_seconds);
+}
+
+TEST(ByteModel, PrefersSortedRowsOnProcessorsOfIntelOnly) {
+  const auto crs = grid(16, 2);
+  const ByteModel intel = model_of(crs, host_speed());
+  Filigree::SellOptions sorted;
+  sorted.sorting_window = Filigree::SellOptions::sorted_window;
+  EXPECT_LT(intel.predict(sorted).seconds, intel.predict(Filigree::SellOptions()).seconds);
+  for (const ProcessorMaker maker : {ProcessorMaker::other, ProcessorMaker::unknown}) {
+    const ByteModel model = model_of(crs, host_speed(maker));
+    EXPECT_GT(model.predict(sorted).seconds, model.predict(Filigree::SellOptions()).seconds);
+    EXPECT_DOUBLE_EQ(model.predict(sorted).seconds, 1.3 * intel.predict(sorted).seconds);
+    EXPECT_EQ(model.predict(Filigree::SellOptions()).seconds, intel.predict(Filigree::SellOptions()).seconds);
+    EXPECT_EQ(model.predict(Filigree::JdsOptions()).seconds, intel.predict(Filigree::JdsOptions()).seconds);
+  }
 }
 
 TEST(ByteModel, IsALittleMoreThanTheLargestTerm) {

@@ -889,6 +889,34 @@ TEST(DeviceSpeed, IsNotMeasured) {
   EXPECT_TRUE(speed.has_model);
   EXPECT_GT(speed.read_bandwidth, 1e9);
   EXPECT_EQ(speed.gpu.multiprocessors > 0, Filigree::Impl::runs_on_gpu_v<ExecutionSpace>);
+  EXPECT_EQ(speed.maker == Filigree::ProcessorMaker::unknown, Filigree::Impl::runs_on_gpu_v<ExecutionSpace>);
+}
+
+/// The predicted seconds of sorted SELL, relative to those of CRS.
+double predicted_time_of_sorted_sell(const Filigree::DeviceSpeed& speed) {
+  Filigree::OptimizeOptions options;
+  options.speed = speed;
+  const Selection selection = Filigree::predict_formats(device_crs(random_rows(300, 300, 9)), options);
+  double sorted = 0, crs = 0;
+  for (const auto& one : selection.formats) {
+    if (one.name == "sell_sorted") sorted = one.prediction.seconds;
+    if (one.name == "crs") crs = one.prediction.seconds;
+  }
+  return sorted / crs;
+}
+
+TEST(DeviceSpeed, HasTheMakerOfTheProcessorUnlessGiven) {
+  if (Filigree::Impl::runs_on_gpu_v<ExecutionSpace>) GTEST_SKIP() << "The maker matters on a host only.";
+  Filigree::DeviceSpeed speed;
+  const double own = predicted_time_of_sorted_sell(speed);
+  speed.read_bandwidth = 1e10;
+  EXPECT_DOUBLE_EQ(predicted_time_of_sorted_sell(speed), own);
+  speed.maker = Filigree::ProcessorMaker::intel;
+  const double intel = predicted_time_of_sorted_sell(speed);
+  speed.maker = Filigree::ProcessorMaker::other;
+  EXPECT_DOUBLE_EQ(predicted_time_of_sorted_sell(speed), 1.3 * intel);
+  EXPECT_DOUBLE_EQ(
+      own, Filigree::Impl::processor_maker() == Filigree::ProcessorMaker::intel ? intel : 1.3 * intel);
 }
 
 TEST(DeviceSpeed, IsMeasuredOnRequest) {

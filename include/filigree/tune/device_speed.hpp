@@ -13,6 +13,13 @@
 
 namespace Filigree {
 
+/// The maker of a host's processor. The byte model has two sets of factors for hosts.
+enum class ProcessorMaker {
+  unknown,  ///< optimize() and predict_formats() ask the processor, and ByteModel takes the factors for others
+  intel,
+  other
+};
+
 /// The speed of a device, as the byte model uses it.
 struct DeviceSpeed {
   /// Bytes per second that a kernel reads from memory.
@@ -22,6 +29,8 @@ struct DeviceSpeed {
   /// Whether the byte model can predict times on the device. If false, optimize() and predict_formats() time
   /// all formats instead, and the other members do not matter.
   bool has_model = true;
+  /// Matters on a host only.
+  ProcessorMaker maker = ProcessorMaker::unknown;
 };
 
 namespace Impl {
@@ -34,6 +43,9 @@ constexpr double read_fraction_of_peak = 0.893;
 /// The read bandwidth that all hosts are assumed to have. It scales all predicted
 /// times on a host by nearly one factor, so that the order of the formats hardly changes.
 constexpr double host_read_bandwidth = 50e9;
+
+/// The maker of the processor that this program runs on.
+ProcessorMaker processor_maker();
 
 /// Reads 16 elements per lane of a GPU and stores their sum, because a product of a sparse matrix reads much
 /// more than it writes. Neighbouring lanes read neighbouring elements.
@@ -167,11 +179,12 @@ double measure_read_bandwidth(const ExecutionSpace& exec) {
 /// equal results:
 ///
 ///   CUDA device  from the properties that the driver reports
-///   host         the same assumed bandwidth on all hosts. Predicted times are then wrong by one factor,
-///                which changes hardly any choice. measure_read_bandwidth() gives the actual bandwidth
+///   host         the same assumed bandwidth on all hosts, and the maker of the processor. Predicted times are
+///                then wrong by one factor, which changes hardly any choice. measure_read_bandwidth() gives the
+///                actual bandwidth
 ///   other GPU    has_model is false, because the byte model is not fitted to it
 ///
-/// Cost: a few queries of the driver.
+/// Cost: a few queries of the driver, or one of the processor.
 template <class ExecutionSpace>
 DeviceSpeed device_speed(const ExecutionSpace& exec) {
   DeviceSpeed result;
@@ -183,6 +196,7 @@ DeviceSpeed device_speed(const ExecutionSpace& exec) {
     result.has_model = result.read_bandwidth > 0;
   } else {
     result.read_bandwidth = Impl::host_read_bandwidth;
+    result.maker = Impl::processor_maker();
   }
   return result;
 }

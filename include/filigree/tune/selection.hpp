@@ -38,7 +38,8 @@ struct OptimizeOptions : ConvertOptions {
   /// matrix with more distinct blocks than this one, so allow it only if later values repeat in the same way.
   bool repeated_blocks = false;
   /// The speed of the device. If its bandwidth is 0, it is device_speed(). If the GPU has no multiprocessors,
-  /// the shape is that of the execution space. If has_model is false, all variants are timed.
+  /// the shape is that of the execution space. If the maker of a host's processor is unknown, it is that of this host.
+  /// If has_model is false, all variants are timed.
   DeviceSpeed speed = {};
 };
 
