@@ -326,12 +326,14 @@ TEST(CheckHyb, AcceptsAndRefusesHandMadeViews) {
 
 TEST(CheckHec, AcceptsAndRefusesHandMadeViews) {
   using Hec = Filigree::HecMatrix<double, int, Device, void, int>;
-  const auto hec = [&](int long_rows) {
-    return Hec(7, long_rows, ell_part(), doubles({1}), ints({3}), ints({2}), ints({0, 1}));
+  const auto hec = [&](int long_rows, int lanes = 1) {
+    return Hec(7, long_rows, ell_part(), doubles({1}), ints({3}), ints({2}), ints({0, 1}), lanes);
   };
   expect_right(hec(0));
   expect_right(hec(1));
+  expect_right(hec(0, 32));
   expect_refused(hec(2), [](Hec&) {}, {"numLongRows() is 2", "0 to 1"});
+  expect_refused(hec(0, 3), [](Hec&) {}, {"lanes_per_excess_row() is 3", "power of two from 1 to 32"});
   expect_refused(hec(0), [](Hec& A) { A.excess_rows = ints({0}); }, {"gives row 0", "longer than the width"});
   expect_refused(hec(0), [](Hec& A) { A.excess_rows = ints({7}); }, {"excess_rows(0) is 7", "0 to 3"});
   expect_refused(hec(0), [](Hec& A) { A.excess_entries = ints({4}); }, {"excess_entries(0) is 4"});

@@ -124,12 +124,14 @@ TEST(RowsOfManyLengths, OfEllAreMultipliedByTeamsOfAnySize) {
 
 template <class Scalar>
 void expect_correct_excess_rows() {
-  for (const std::int64_t excess : {8, 16, 32, 80}) {
+  // The mean number of excess entries of rows that are not long, and the lanes per row that it leads to.
+  for (const auto& [excess, lanes] :
+       std::vector<std::pair<std::int64_t, int>>{{8, 1}, {16, 2}, {32, 4}, {80, 8}}) {
     HostMatrix<Scalar> host(1003, 300);
     Random random(19);
     for (std::int64_t row = 0; row < 1003; ++row) {
       std::int64_t length = row % 4 == 0 ? random.below(3) : 3 + random.below(2 * excess - 1);
-      if (row == 501 || row == 1001) length = 3 + 2 * excess;
+      if (row == 501 || row == 1001) length = 5000;
       for (std::int64_t i = 0; i < length; ++i)
         host.rows[static_cast<std::size_t>(row)].push_back({random.below(300), random.value<Scalar>()});
     }
@@ -139,6 +141,7 @@ void expect_correct_excess_rows() {
     options.long_row = 2 * excess;
     const auto A = Filigree::convert<Filigree::HecMatrix>(device_crs(host), options);
     ASSERT_EQ(A.numLongRows(), 2);
+    ASSERT_EQ(A.lanes_per_excess_row(), lanes);
     for (const int columns : {0, 3, 16})
       EXPECT_TRUE(multiplies<Kokkos::LayoutLeft>(
           A, host, Product<Scalar>{Mode::NoTranspose, Scalar(1.5), Scalar(0.5), columns}))
@@ -146,11 +149,22 @@ void expect_correct_excess_rows() {
   }
 }
 
-/// On a GPU one, two, four or eight lanes multiply a row of HEC with excess entries; their mean number decides. Some
-/// rows have fewer entries than lanes, two have a team, and the last team has lanes without a row.
+/// On a GPU one, two, four or eight lanes multiply a row of HEC with excess entries. Some rows have fewer entries than
+/// lanes, two long rows have a team each, and the last team has lanes without a row.
 TEST(RowsOfManyLengths, OfHecAreMultipliedBySeveralLanes) {
   expect_correct_excess_rows<double>();
   expect_correct_excess_rows<Kokkos::complex<float>>();
+}
+
+/// On a GPU a kernel of ELL multiplies HEC without excess entries.
+TEST(RowsOfManyLengths, OfHecMayHaveNoExcessEntries) {
+  const auto host = rows_of_nearly_one_length<double>(6);
+  const auto A = Filigree::convert<Filigree::HecMatrix>(device_crs(host));
+  ASSERT_EQ(A.excess_rows.extent(0), 0u);
+  ASSERT_EQ(A.lanes_per_excess_row(), 1);
+  const std::vector<int> numbers_of_columns = {0, 3, 4, 8, 16};
+  expect_correct<Filigree::HecMatrix>(host, numbers_of_columns);
+  expect_correct<Filigree::HecMatrix, Kokkos::LayoutRight>(host, numbers_of_columns);
 }
 
 template <class Scalar>

@@ -13,11 +13,11 @@
 
 namespace Filigree {
 
-/// The maker of a host's processor. The byte model has two sets of factors for hosts.
+/// The maker of a host's processor. The factor of SELL with sorted rows in the byte model depends on it.
 enum class ProcessorMaker {
-  unknown,  ///< optimize() and predict_formats() ask the processor, and ByteModel takes the factors for others
-  intel,
-  other
+  unknown,  ///< optimize() and predict_formats() ask the processor, and ByteModel takes it for `other`
+  intel,    ///< Intel
+  other     ///< AMD and all others
 };
 
 /// The speed of a device, as the byte model uses it.
@@ -29,7 +29,7 @@ struct DeviceSpeed {
   /// Whether the byte model can predict times on the device. If false, optimize() and predict_formats() time
   /// all formats instead, and the other members do not matter.
   bool has_model = true;
-  /// Matters on a host only.
+  /// The maker of the processor, if the device is a host. A GPU ignores it.
   ProcessorMaker maker = ProcessorMaker::unknown;
 };
 
@@ -44,7 +44,8 @@ constexpr double read_fraction_of_peak = 0.893;
 /// times on a host by nearly one factor, so that the order of the formats hardly changes.
 constexpr double host_read_bandwidth = 50e9;
 
-/// The maker of the processor that this program runs on.
+/// The maker of the processor that this program runs on. `other` if the compiler cannot find it out, for example with
+/// 32-bit x86.
 ProcessorMaker processor_maker();
 
 /// Reads 16 elements per lane of a GPU and stores their sum, because a product of a sparse matrix reads much
@@ -179,12 +180,12 @@ double measure_read_bandwidth(const ExecutionSpace& exec) {
 /// equal results:
 ///
 ///   CUDA device  from the properties that the driver reports
-///   host         the same assumed bandwidth on all hosts, and the maker of the processor. Predicted times are
-///                then wrong by one factor, which changes hardly any choice. measure_read_bandwidth() gives the
-///                actual bandwidth
+///   host         the maker of the processor, and the same assumed bandwidth on all hosts. This bandwidth makes
+///                all predicted times wrong by one factor, which changes hardly any choice.
+///                measure_read_bandwidth() gives the actual bandwidth
 ///   other GPU    has_model is false, because the byte model is not fitted to it
 ///
-/// Cost: a few queries of the driver, or one of the processor.
+/// Cost: on a GPU a few queries of the driver, on a host next to nothing.
 template <class ExecutionSpace>
 DeviceSpeed device_speed(const ExecutionSpace& exec) {
   DeviceSpeed result;

@@ -9,6 +9,7 @@ namespace Filigree::Impl {
 /// check() of a HEC matrix.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z>
 void check_matrix(const ViewChecker<ExecutionSpace>& checker, const HecMatrix<S, O, D, M, Z>& hec) {
+  checker.power_of_two("lanes_per_excess_row()", hec.lanes_per_excess_row(), 32);
   const auto lengths = check_ell_part(checker, hec);
   const auto width = static_cast<std::int64_t>(hec.width());
   const auto excess_nnz = static_cast<std::int64_t>(hec.excess_values.extent(0));

@@ -3,10 +3,17 @@
 
 #include <algorithm>
 
+#include "filigree/core/read_view.hpp"
 #include "filigree/formats/hec/hec_layout.hpp"
 #include "filigree/formats/hybrid/hybrid_convert.hpp"
 
 namespace Filigree::Impl {
+
+/// HecMatrix::lanes_per_excess_row() for rows with `excess` excess entries in all. More entries per row need more lanes
+/// (see docs/performance.md, "Lanes per row of HEC").
+inline int lanes_per_excess_row(double excess, double rows) {
+  return excess < 12 * rows ? 1 : excess < 24 * rows ? 2 : excess < 48 * rows ? 4 : 8;
+}
 
 /// convert<HecMatrix> of a checked CRS matrix. Fences exec. It takes the memory of plan_hybrid() before the
 /// result is allocated, and then none besides the result.
@@ -34,11 +41,19 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HecOptio
     list_rows(exec, name, crs, long_length, plan.longest_row, list.data());
     list_rows(exec, name, crs, plan.width + 1, long_length - 1, list.data() + long_rows);
   }
+  const auto row_map = excess_offsets<Z>(exec, name, crs, list, plan.width);
+  const Z in_long_rows =
+      long_rows > 0 ? read_element(exec, row_map, static_cast<std::size_t>(long_rows)) : Z(0);
+  const int lanes =
+      plan.excess_rows > long_rows
+          ? lanes_per_excess_row(static_cast<double>(plan.excess_nnz) - static_cast<double>(in_long_rows),
+                                 static_cast<double>(plan.excess_rows - long_rows))
+          : 1;
   result =
       Hec(static_cast<Z>(crs.nnz()), static_cast<O>(long_rows), convert_ell_part<Ell>(exec, name, crs, plan),
           allocate_view<typename Hec::values_type>(exec, "excess_values", name, plan.excess_nnz),
           allocate_view<typename Hec::entries_type>(exec, "excess_entries", name, plan.excess_nnz), list,
-          excess_offsets<Z>(exec, name, crs, list, plan.width));
+          row_map, lanes);
   copy_excess(exec, name, crs, list, result.excess_row_map, plan.width, result.excess_values,
               result.excess_entries, nullptr);
 }

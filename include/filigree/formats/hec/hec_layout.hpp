@@ -117,13 +117,6 @@ struct HecLayout : RowLayout<HecLayout<Scalar, Ordinal, SizeType>, Scalar, Ordin
   }
 };
 
-/// The logarithm of the number of lanes with which a GPU multiplies a listed row that is not long. It follows from the
-/// mean number of excess entries of the listed rows (see docs/performance.md, "Lanes per row of HEC").
-inline int log2_of_lanes_per_listed_row(double excess_entries, double listed_rows) {
-  const double mean = excess_entries / listed_rows;
-  return mean < 12 ? 0 : mean < 24 ? 1 : mean < 48 ? 2 : 3;
-}
-
 /// Calls visit(layout) with the layout of the matrix.
 template <class ExecutionSpace, class S, class O, class D, class M, class Z, class Visit>
 auto with_layout(const ExecutionSpace&, const HecMatrix<S, O, D, M, Z>& hec, const Visit& visit) {

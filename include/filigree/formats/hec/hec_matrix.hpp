@@ -12,8 +12,8 @@ struct HecOptions : ConvertOptions {
   HybridWidth width_rule = HybridWidth::least_bytes;
   /// The width for HybridWidth::given.
   std::int64_t width = 0;
-  /// A row with more than this number of excess entries is a long row: on a GPU a whole team multiplies it,
-  /// instead of one to eight lanes. At least 0.
+  /// A row with more than this number of excess entries is a long row: on a GPU a whole team multiplies it, instead
+  /// of HecMatrix::lanes_per_excess_row() lanes. At least 0.
   std::int64_t long_row = 256;
 
   /// The variants: one for each rule but HybridWidth::given.
@@ -75,19 +75,24 @@ class HecMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   /// Wraps parts that already hold a matrix as the class comment describes it. They are not copied, and only
   /// check() checks them.
   HecMatrix(SizeType nnz, Ordinal long_row_count, const ell_type& ell_, values_type excess_values_,
-            entries_type excess_entries_, entries_type excess_rows_, row_map_type excess_row_map_)
+            entries_type excess_entries_, entries_type excess_rows_, row_map_type excess_row_map_,
+            int lanes_per_excess_row = 1)
       : base_type(ell_.numRows(), ell_.numCols(), nnz),
         ell(ell_),
         excess_values(excess_values_),
         excess_entries(excess_entries_),
         excess_rows(excess_rows_),
         excess_row_map(excess_row_map_),
-        m_long_rows(long_row_count) {}
+        m_long_rows(long_row_count),
+        m_lanes_per_excess_row(lanes_per_excess_row) {}
 
   /// The width of the ELL part: the entries that it holds per row.
   KOKKOS_INLINE_FUNCTION Ordinal width() const { return ell.width(); }
   /// The number of long rows. On a GPU a whole team multiplies each of them.
   KOKKOS_INLINE_FUNCTION Ordinal numLongRows() const { return m_long_rows; }
+  /// T, a power of two: the lanes of an NVIDIA GPU that multiply a row with excess entries that is not long. Other
+  /// devices ignore it. A conversion sets it to 1, 2, 4 or 8, by the mean number of excess entries of these rows.
+  int lanes_per_excess_row() const { return m_lanes_per_excess_row; }
   /// Bytes of all Views.
   std::size_t storage_bytes() const {
     return ell.storage_bytes() + Impl::bytes_of(excess_values, excess_entries, excess_rows, excess_row_map);
@@ -101,6 +106,7 @@ class HecMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
 
  private:
   Ordinal m_long_rows = 0;
+  int m_lanes_per_excess_row = 1;
 };
 
 }  // namespace Filigree

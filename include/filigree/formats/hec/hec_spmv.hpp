@@ -8,10 +8,10 @@
 
 namespace Filigree::Impl {
 
-/// Modes N and C on a GPU, in one launch. The first teams multiply one long row each, because these take
-/// longest. The next teams have T lanes per other row of the list, for both its parts (Liu et al. 2012,
-/// section 2.2, with T = 1). The last teams have one lane per row of the matrix, and skip rows with excess
-/// entries.
+/// Modes N and C of a matrix with excess entries on a GPU, in one launch. The first teams multiply one long row each,
+/// because these take longest. The next teams have T lanes per row of the list that is not long, for both its parts
+/// (Liu et al. 2012, section 2.2, with T = 1). The last teams have one lane per row of the matrix, and skip rows with
+/// excess entries.
 template <class ExecutionSpace, class Layout, class Operands, bool Conjugate>
 struct HecSpmv {
   using launch = ProductLaunch<ExecutionSpace, Operands>;
@@ -118,24 +118,19 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
                  const HecMatrix<S, O, D, M, Z>& hec, const Operands& operands) {
   using Layout = HecLayout<S, O, Z>;
   const Layout layout(hec);
-  if constexpr (runs_on_gpu_v<ExecutionSpace>) {
-    const std::int64_t num_cols = static_cast<std::int64_t>(hec.numCols());
+  const std::int64_t num_cols = static_cast<std::int64_t>(hec.numCols());
+  if constexpr (runs_on_gpu_v<ExecutionSpace>)
     if (layout.excess_count == 0) {
       launch_row_product(exec, name, mode, layout.ell, operands, num_cols);
       return;
     }
-  }
   const auto any_count = operands.with_any_count();
   using AnyCount = std::decay_t<decltype(any_count)>;
   using launch = ProductLaunch<ExecutionSpace, AnyCount>;
   if constexpr (launch::gpu) {
     if (!is_transpose(mode)) {
       const std::int64_t other_rows = layout.excess_count - layout.long_count;
-      const int log2_lanes =
-          lanes_per_group<ExecutionSpace> == 0
-              ? 0
-              : log2_of_lanes_per_listed_row(static_cast<double>(layout.excess_entry_count),
-                                             static_cast<double>(layout.excess_count));
+      const int log2_lanes = lanes_per_group<ExecutionSpace> == 0 ? 0 : log2_of(hec.lanes_per_excess_row());
       const std::int64_t excess_teams = launch::league_size(other_rows << log2_lanes, launch::rows_per_team);
       const std::int64_t teams = layout.long_count + excess_teams +
                                  launch::league_size(layout.stored_row_count(), launch::rows_per_team);
@@ -148,7 +143,7 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
       return;
     }
   }
-  launch_row_product(exec, name, mode, layout, any_count, static_cast<std::int64_t>(hec.numCols()));
+  launch_row_product(exec, name, mode, layout, any_count, num_cols);
 }
 
 }  // namespace Filigree::Impl
