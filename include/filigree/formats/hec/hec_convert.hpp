@@ -12,7 +12,7 @@ namespace Filigree::Impl {
 /// HecMatrix::lanes_per_excess_row() for rows with `excess` excess entries in all. More entries per row need more lanes
 /// (see docs/performance.md, "Lanes per row of HEC").
 inline int lanes_per_excess_row(double excess, double rows) {
-  return excess < 12 * rows ? 1 : excess < 24 * rows ? 2 : excess < 48 * rows ? 4 : 8;
+  return excess < 14 * rows ? 1 : excess < 24 * rows ? 2 : excess < 48 * rows ? 4 : 8;
 }
 
 /// convert<HecMatrix> of a checked CRS matrix. Fences exec. It takes the memory of plan_hybrid() before the

@@ -17,11 +17,15 @@ struct HecSpmv {
   using launch = ProductLaunch<ExecutionSpace, Operands>;
   using sums_type = typename Operands::sums_type;
 
+  /// Whether T may be more than 1: lanes must be able to exchange their sums. With several columns of x it would be slower
+  /// (see docs/performance.md, "Lanes per row of HEC").
+  static constexpr bool may_have_lanes = lanes_per_group<ExecutionSpace> != 0 && Operands::most_columns == 1;
+
   Layout layout;
   Operands operands;
   /// Teams for the listed rows that are not long.
   std::int64_t excess_teams;
-  /// The logarithm of T. 0 if lanes cannot exchange their sums.
+  /// The logarithm of T.
   int log2_lanes;
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
@@ -30,32 +34,26 @@ struct HecSpmv {
       multiply_long_row(team, rank);
       return;
     }
-    const std::int64_t excess_rank = rank - layout.long_count;
-    if (excess_rank < excess_teams) {
-      if (log2_lanes > 0)
-        multiply_listed_rows(team, excess_rank);
+    const bool listed = rank < layout.long_count + excess_teams;
+    if constexpr (may_have_lanes)
+      if (listed && log2_lanes > 0) {
+        multiply_listed_rows(team, rank - layout.long_count);
+        return;
+      }
+    const std::int64_t first =
+        (rank - layout.long_count - (listed ? 0 : excess_teams)) * launch::rows_per_team;
+    const std::int64_t all = listed ? layout.excess_count - layout.long_count : layout.stored_row_count();
+    const std::int64_t count = all - first < launch::rows_per_team ? all - first : launch::rows_per_team;
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(count)), [&](const int i) {
+      if (listed)
+        multiply_listed_row(layout.long_count + first + i);
       else
-        for_each_of_team(team, excess_rank, layout.excess_count - layout.long_count,
-                         [&](const std::int64_t i) { multiply_listed_row(layout.long_count + i); });
-      return;
-    }
-    for_each_of_team(team, excess_rank - excess_teams, layout.stored_row_count(),
-                     [&](const std::int64_t row) { multiply_ell_row(row); });
+        multiply_ell_row(first + i);
+    });
   }
 
  private:
   using adder = AddOnDevice<false, false, Conjugate, Operands>;
-
-  /// Calls body(i) with the numbers below `all` that belong to team `rank`, one per lane.
-  template <class Body>
-  static KOKKOS_FORCEINLINE_FUNCTION void for_each_of_team(const typename launch::member_type& team,
-                                                           const std::int64_t rank, const std::int64_t all,
-                                                           const Body& body) {
-    const std::int64_t first = rank * launch::rows_per_team;
-    const std::int64_t count = all - first < launch::rows_per_team ? all - first : launch::rows_per_team;
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, static_cast<int>(count)),
-                         [&](const int i) { body(first + i); });
-  }
 
   /// The listed row at index `at`, by a whole team.
   KOKKOS_FORCEINLINE_FUNCTION void multiply_long_row(const typename launch::member_type& team,
@@ -129,16 +127,16 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
   using launch = ProductLaunch<ExecutionSpace, AnyCount>;
   if constexpr (launch::gpu) {
     if (!is_transpose(mode)) {
-      const std::int64_t other_rows = layout.excess_count - layout.long_count;
-      const int log2_lanes = lanes_per_group<ExecutionSpace> == 0 ? 0 : log2_of(hec.lanes_per_excess_row());
-      const std::int64_t excess_teams = launch::league_size(other_rows << log2_lanes, launch::rows_per_team);
-      const std::int64_t teams = layout.long_count + excess_teams +
-                                 launch::league_size(layout.stored_row_count(), launch::rows_per_team);
-      const auto policy = typename launch::policy_type(exec, static_cast<int>(teams), launch::team_size, 1);
       with_conjugate<S>(mode, [&](auto conjugate) {
-        launch_product(exec, name, policy,
-                       HecSpmv<ExecutionSpace, Layout, AnyCount, decltype(conjugate)::value>{
-                           layout, any_count, excess_teams, log2_lanes});
+        using Kernel = HecSpmv<ExecutionSpace, Layout, AnyCount, decltype(conjugate)::value>;
+        const int log2_lanes = Kernel::may_have_lanes ? log2_of(hec.lanes_per_excess_row()) : 0;
+        const std::int64_t other_rows = layout.excess_count - layout.long_count;
+        const std::int64_t excess_teams =
+            launch::league_size(other_rows << log2_lanes, launch::rows_per_team);
+        const std::int64_t teams = layout.long_count + excess_teams +
+                                   launch::league_size(layout.stored_row_count(), launch::rows_per_team);
+        const auto policy = typename launch::policy_type(exec, static_cast<int>(teams), launch::team_size, 1);
+        launch_product(exec, name, policy, Kernel{layout, any_count, excess_teams, log2_lanes});
       });
       return;
     }
