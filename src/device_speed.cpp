@@ -3,11 +3,11 @@
 
 namespace Filigree::Impl {
 
-ProcessorMaker processor_maker() {
+ProcessorVendor processor_vendor() {
 #if defined(__x86_64__) && defined(__GNUC__)
-  return __builtin_cpu_is("intel") ? ProcessorMaker::intel : ProcessorMaker::other;
+  return __builtin_cpu_is("intel") ? ProcessorVendor::intel : ProcessorVendor::other;
 #else
-  return ProcessorMaker::other;
+  return ProcessorVendor::other;
 #endif
 }
 

@@ -149,14 +149,14 @@ void expect_correct_excess_rows() {
   }
 }
 
-/// On a GPU one, two, four or eight lanes multiply a row of HEC with excess entries by one column. Some rows have fewer entries than
+/// On a GPU one, two, four or eight lanes multiply a row of HEC with excess entries, if x has one column. Some rows have fewer entries than
 /// lanes, two long rows have a team each, and the last team has lanes without a row.
 TEST(RowsOfManyLengths, OfHecAreMultipliedBySeveralLanes) {
   expect_correct_excess_rows<double>();
   expect_correct_excess_rows<Kokkos::complex<float>>();
 }
 
-/// On a GPU a kernel of ELL multiplies HEC without excess entries.
+/// On a GPU the ELL kernel with row lengths multiplies HEC without excess entries.
 TEST(RowsOfManyLengths, OfHecMayHaveNoExcessEntries) {
   const auto host = rows_of_nearly_one_length<double>(6);
   const auto A = Filigree::convert<Filigree::HecMatrix>(device_crs(host));

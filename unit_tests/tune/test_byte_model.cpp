@@ -15,13 +15,13 @@ namespace {
 using namespace FiligreeTest;
 using Filigree::ByteModel;
 using Filigree::DeviceSpeed;
-using Filigree::ProcessorMaker;
+using Filigree::ProcessorVendor;
 
-/// A host with 10 GB/s: only bytes count.
-DeviceSpeed host_speed(ProcessorMaker maker = ProcessorMaker::intel) {
+/// A host with 10 GB/s: the time is the bytes and the factor of the kernel.
+DeviceSpeed host_speed(ProcessorVendor vendor = ProcessorVendor::intel) {
   DeviceSpeed speed;
   speed.read_bandwidth = 1e10;
-  speed.maker = maker;
+  speed.vendor = vendor;
   return speed;
 }
 
@@ -98,8 +98,8 @@ TEST(ByteModel, PrefersSortedRowsOnProcessorsOfIntelOnly) {
   Filigree::SellOptions sorted;
   sorted.sorting_window = Filigree::SellOptions::sorted_window;
   EXPECT_LT(intel.predict(sorted).seconds, intel.predict(Filigree::SellOptions()).seconds);
-  for (const ProcessorMaker maker : {ProcessorMaker::other, ProcessorMaker::unknown}) {
-    const ByteModel model = model_of(crs, host_speed(maker));
+  for (const ProcessorVendor vendor : {ProcessorVendor::other, ProcessorVendor::unknown}) {
+    const ByteModel model = model_of(crs, host_speed(vendor));
     EXPECT_GT(model.predict(sorted).seconds, model.predict(Filigree::SellOptions()).seconds);
     EXPECT_DOUBLE_EQ(model.predict(sorted).seconds, 1.3 * intel.predict(sorted).seconds);
     EXPECT_EQ(model.predict(Filigree::SellOptions()).seconds, intel.predict(Filigree::SellOptions()).seconds);

@@ -889,7 +889,8 @@ TEST(DeviceSpeed, IsNotMeasured) {
   EXPECT_TRUE(speed.has_model);
   EXPECT_GT(speed.read_bandwidth, 1e9);
   EXPECT_EQ(speed.gpu.multiprocessors > 0, Filigree::Impl::runs_on_gpu_v<ExecutionSpace>);
-  EXPECT_EQ(speed.maker == Filigree::ProcessorMaker::unknown, Filigree::Impl::runs_on_gpu_v<ExecutionSpace>);
+  EXPECT_EQ(speed.vendor == Filigree::ProcessorVendor::unknown,
+            Filigree::Impl::runs_on_gpu_v<ExecutionSpace>);
 }
 
 /// The predicted seconds of sorted SELL, relative to those of CRS.
@@ -905,18 +906,18 @@ double predicted_time_of_sorted_sell(const Filigree::DeviceSpeed& speed) {
   return sorted / crs;
 }
 
-TEST(DeviceSpeed, HasTheMakerOfTheProcessorUnlessGiven) {
-  if (Filigree::Impl::runs_on_gpu_v<ExecutionSpace>) GTEST_SKIP() << "The maker matters on a host only.";
+TEST(DeviceSpeed, HasTheVendorOfTheProcessorUnlessGiven) {
+  if (Filigree::Impl::runs_on_gpu_v<ExecutionSpace>) GTEST_SKIP() << "The vendor matters on a host only.";
   Filigree::DeviceSpeed speed;
   const double own = predicted_time_of_sorted_sell(speed);
   speed.read_bandwidth = 1e10;
   EXPECT_DOUBLE_EQ(predicted_time_of_sorted_sell(speed), own);
-  speed.maker = Filigree::ProcessorMaker::intel;
+  speed.vendor = Filigree::ProcessorVendor::intel;
   const double intel = predicted_time_of_sorted_sell(speed);
-  speed.maker = Filigree::ProcessorMaker::other;
+  speed.vendor = Filigree::ProcessorVendor::other;
   EXPECT_DOUBLE_EQ(predicted_time_of_sorted_sell(speed), 1.3 * intel);
   EXPECT_DOUBLE_EQ(
-      own, Filigree::Impl::processor_maker() == Filigree::ProcessorMaker::intel ? intel : 1.3 * intel);
+      own, Filigree::Impl::processor_vendor() == Filigree::ProcessorVendor::intel ? intel : 1.3 * intel);
 }
 
 TEST(DeviceSpeed, IsMeasuredOnRequest) {

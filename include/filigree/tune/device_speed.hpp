@@ -13,11 +13,11 @@
 
 namespace Filigree {
 
-/// The maker of a host's processor. The factor of SELL with sorted rows in the byte model depends on it.
-enum class ProcessorMaker {
-  unknown,  ///< optimize() and predict_formats() ask the processor, and ByteModel takes it for `other`
+/// The vendor of a host's processor. The factor of SELL with sorted rows in the byte model depends on it.
+enum class ProcessorVendor {
+  unknown,  ///< optimize() and predict_formats() detect it, and ByteModel takes it for `other`
   intel,    ///< Intel
-  other     ///< AMD and all others
+  other     ///< not Intel, or it cannot be detected: another compiler than GCC and Clang, or not x86-64
 };
 
 /// The speed of a device, as the byte model uses it.
@@ -29,8 +29,8 @@ struct DeviceSpeed {
   /// Whether the byte model can predict times on the device. If false, optimize() and predict_formats() time
   /// all formats instead, and the other members do not matter.
   bool has_model = true;
-  /// The maker of the processor, if the device is a host. A GPU ignores it.
-  ProcessorMaker maker = ProcessorMaker::unknown;
+  /// The vendor of the processor, if the device is a host. A GPU ignores it.
+  ProcessorVendor vendor = ProcessorVendor::unknown;
 };
 
 namespace Impl {
@@ -44,9 +44,8 @@ constexpr double read_fraction_of_peak = 0.893;
 /// times on a host by nearly one factor, so that the order of the formats hardly changes.
 constexpr double host_read_bandwidth = 50e9;
 
-/// The maker of the processor that this program runs on. `other` if the compiler cannot find it out, for example with
-/// 32-bit x86.
-ProcessorMaker processor_maker();
+/// The vendor of the processor that this program runs on.
+ProcessorVendor processor_vendor();
 
 /// Reads 16 elements per lane of a GPU and stores their sum, because a product of a sparse matrix reads much
 /// more than it writes. Neighbouring lanes read neighbouring elements.
@@ -180,7 +179,7 @@ double measure_read_bandwidth(const ExecutionSpace& exec) {
 /// equal results:
 ///
 ///   CUDA device  from the properties that the driver reports
-///   host         the maker of the processor, and the same assumed bandwidth on all hosts. This bandwidth makes
+///   host         the vendor of the processor, and the same assumed bandwidth on all hosts. This bandwidth makes
 ///                all predicted times wrong by one factor, which changes hardly any choice.
 ///                measure_read_bandwidth() gives the actual bandwidth
 ///   other GPU    has_model is false, because the byte model is not fitted to it
@@ -197,7 +196,7 @@ DeviceSpeed device_speed(const ExecutionSpace& exec) {
     result.has_model = result.read_bandwidth > 0;
   } else {
     result.read_bandwidth = Impl::host_read_bandwidth;
-    result.maker = Impl::processor_maker();
+    result.vendor = Impl::processor_vendor();
   }
   return result;
 }

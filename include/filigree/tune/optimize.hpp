@@ -140,7 +140,7 @@ DeviceSpeed speed_for_model(const ExecutionSpace& exec, const DeviceSpeed& given
   if (!given.has_model) return {1, {}, false};
   const DeviceSpeed own = device_speed(exec);
   DeviceSpeed speed = given.read_bandwidth > 0 ? given : own;
-  speed.maker = given.maker == ProcessorMaker::unknown ? own.maker : given.maker;
+  speed.vendor = given.vendor == ProcessorVendor::unknown ? own.vendor : given.vendor;
   if (runs_on_gpu_v<ExecutionSpace> && speed.gpu.multiprocessors == 0) {
     speed.gpu = own.gpu;
     speed.has_model = own.gpu.multiprocessors > 0;

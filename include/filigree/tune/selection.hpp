@@ -37,9 +37,9 @@ struct OptimizeOptions : ConvertOptions {
   /// there are more than 256 distinct blocks. If it is picked, refill() throws std::invalid_argument for a
   /// matrix with more distinct blocks than this one, so allow it only if later values repeat in the same way.
   bool repeated_blocks = false;
-  /// The speed of the device. If its bandwidth is 0, it is device_speed(), except for a given maker. If the GPU has
-  /// no multiprocessors, the shape is that of the execution space. If the maker of a host's processor is unknown, it
-  /// is that of this host. If has_model is false, all variants are timed.
+  /// The speed of the device. If its bandwidth is 0, bandwidth and shape come from device_speed(). If only the shape
+  /// of the GPU is missing, it is that of the execution space. If the vendor of a host's processor is unknown, it is
+  /// that of this host. If has_model is false, all variants are timed.
   DeviceSpeed speed = {};
 };
 

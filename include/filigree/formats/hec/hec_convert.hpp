@@ -9,8 +9,8 @@
 
 namespace Filigree::Impl {
 
-/// HecMatrix::lanes_per_excess_row() for rows with `excess` excess entries in all. More entries per row need more lanes
-/// (see docs/performance.md, "Lanes per row of HEC").
+/// HecMatrix::lanes_per_excess_row() for `rows` rows that are not long and have `excess` excess entries together (see
+/// docs/performance.md, "Lanes per row of HEC").
 inline int lanes_per_excess_row(double excess, double rows) {
   return excess < 14 * rows ? 1 : excess < 24 * rows ? 2 : excess < 48 * rows ? 4 : 8;
 }

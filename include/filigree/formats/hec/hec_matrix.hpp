@@ -90,9 +90,9 @@ class HecMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   KOKKOS_INLINE_FUNCTION Ordinal width() const { return ell.width(); }
   /// The number of long rows. On a GPU a whole team multiplies each of them.
   KOKKOS_INLINE_FUNCTION Ordinal numLongRows() const { return m_long_rows; }
-  /// T, a power of two: the lanes of an NVIDIA GPU that multiply a row with excess entries that is not long by one
-  /// column of x. Other devices and products with several columns take one lane. A conversion sets it to 1, 2, 4 or
-  /// 8, by the mean number of excess entries of these rows.
+  /// The lanes of an NVIDIA GPU that multiply a row with excess entries, unless it is long, if x has one column. A
+  /// power of two from 1 to 32. Other devices and products with several columns use one lane. A conversion chooses 1,
+  /// 2, 4 or 8, by the mean number of excess entries of the rows that are not long.
   int lanes_per_excess_row() const { return m_lanes_per_excess_row; }
   /// Bytes of all Views.
   std::size_t storage_bytes() const {

@@ -9,23 +9,23 @@
 namespace Filigree::Impl {
 
 /// Modes N and C of a matrix with excess entries on a GPU, in one launch. The first teams multiply one long row each,
-/// because these take longest. The next teams have T lanes per row of the list that is not long, for both its parts
-/// (Liu et al. 2012, section 2.2, with T = 1). The last teams have one lane per row of the matrix, and skip rows with
-/// excess entries.
+/// because these take longest. The next teams multiply both parts of the other listed rows, by
+/// lanes_per_excess_row() lanes each (one lane in Liu et al. 2012, section 2.2). The last teams have one lane per row
+/// of the matrix, and skip rows with excess entries.
 template <class ExecutionSpace, class Layout, class Operands, bool Conjugate>
 struct HecSpmv {
   using launch = ProductLaunch<ExecutionSpace, Operands>;
   using sums_type = typename Operands::sums_type;
 
-  /// Whether T may be more than 1: lanes must be able to exchange their sums. With several columns of x it would be slower
-  /// (see docs/performance.md, "Lanes per row of HEC").
+  /// Whether several lanes may multiply a row: they must be able to exchange their sums. With several columns of x one
+  /// lane is faster (see docs/performance.md, "Lanes per row of HEC").
   static constexpr bool may_have_lanes = lanes_per_group<ExecutionSpace> != 0 && Operands::most_columns == 1;
 
   Layout layout;
   Operands operands;
   /// Teams for the listed rows that are not long.
   std::int64_t excess_teams;
-  /// The logarithm of T.
+  /// The logarithm of the lanes per listed row that is not long.
   int log2_lanes;
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
@@ -71,7 +71,7 @@ struct HecSpmv {
     Kokkos::single(Kokkos::PerTeam(team), [&]() { operands.store(all.sums, layout.listed_row(at)); });
   }
 
-  /// The listed rows of team `rank` among the excess teams, T lanes per row.
+  /// The listed rows of team `rank` among the excess teams, by several lanes per row.
   KOKKOS_FORCEINLINE_FUNCTION void multiply_listed_rows(const typename launch::member_type& team,
                                                         const std::int64_t rank) const {
     const std::int64_t index = rank * launch::rows_per_team + team.team_rank();
