@@ -477,8 +477,8 @@ Prediction ByteModel::predict(const HecOptions& options) const {
   if (part.excess <= 0) return result;
   // Separate warps multiply the rows with excess entries, and read both parts of these rows. The lanes of a row read
   // neighbouring excess entries. If these rows lie far apart, a sector of the ELL part has an entry of only one of
-  // them. The excess entries of a row begin and end inside sectors. The mean
-  // includes long rows, so that there may be more lanes than a conversion chooses.
+  // them. The excess entries of a row begin and end inside sectors. The mean includes long rows, so that there may be
+  // more lanes than a conversion chooses.
   const double mean_excess = part.excess / part.excess_rows;
   const double lanes = Impl::lanes_per_excess_row(part.excess, part.excess_rows);
   const double entries_apart = std::clamp(m_rows / part.excess_rows, 1.0, 4.0);

@@ -149,8 +149,8 @@ void expect_correct_excess_rows() {
   }
 }
 
-/// On a GPU one, two, four or eight lanes multiply a row of HEC with excess entries, if x has one column. Some rows have fewer entries than
-/// lanes, two long rows have a team each, and the last team has lanes without a row.
+/// On a GPU one, two, four or eight lanes multiply a row of HEC with excess entries, if x has one column. Some rows
+/// have fewer entries than lanes, two long rows have a team each, and the last team has lanes without a row.
 TEST(RowsOfManyLengths, OfHecAreMultipliedBySeveralLanes) {
   expect_correct_excess_rows<double>();
   expect_correct_excess_rows<Kokkos::complex<float>>();

@@ -73,7 +73,7 @@ class HecMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits, SizeT
   /// A matrix without rows.
   HecMatrix() = default;
   /// Wraps parts that already hold a matrix as the class comment describes it. They are not copied, and only
-  /// check() checks them.
+  /// check() checks them. See lanes_per_excess_row() for the last argument.
   HecMatrix(SizeType nnz, Ordinal long_row_count, const ell_type& ell_, values_type excess_values_,
             entries_type excess_entries_, entries_type excess_rows_, row_map_type excess_row_map_,
             int lanes_per_excess_row = 1)
