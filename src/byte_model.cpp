@@ -10,6 +10,13 @@
 
 namespace Filigree {
 
+/// On a host the memory time of a kernel is multiplied by one of these factors. 1 stands for the time per byte of the CRS
+/// of Kokkos Kernels (see docs/performance.md, "Host factors of the byte model").
+struct ByteModel::HostFactors {
+  double intel = 1;  ///< if the processor is made by Intel
+  double other = 1;
+};
+
 /// What a kernel costs. Times are nanoseconds of one multiprocessor.
 struct ByteModel::Kernel {
   double warp;  ///< per warp: to begin, find its rows and store their sums
@@ -17,9 +24,7 @@ struct ByteModel::Kernel {
   double wait;  ///< per entry that the lane of the longest row multiplies: the latency of its loads, of which
                 ///< several are in flight
   double cache_bytes_per_second;  ///< bytes of sectors that reach one multiprocessor
-  /// On a host the memory time is multiplied by this factor. 1 stands for the time per byte of CRS (see
-  /// docs/performance.md, "Host factors of the byte model").
-  double host = 1;
+  HostFactors host = {};
   /// If the last cache of a GPU holds the matrix and the vectors, the cache time, the instruction time and the wait are
   /// multiplied by this factor, because lanes then wait less for their loads.
   double cached = 1;
@@ -29,32 +34,34 @@ struct ByteModel::Kernel {
 /// The figures of all kernels, fitted to measurements (see docs/performance.md, "Figures of the byte model").
 struct ByteModel::Kernels {
   /// The product of Kokkos Kernels. The mean row length decides the lanes per row.
-  static constexpr Kernel kokkos_kernels = {63, 3.5, 190, 20e9, 1, 0.96};
-  static constexpr Kernel crs_one_lane = {46, 6.6, 150, 62e9, 0.95, 0.58};
+  static constexpr Kernel kokkos_kernels = {63, 3.5, 190, 20e9, {1, 1}, 0.96};
+  static constexpr Kernel crs_one_lane = {46, 6.6, 150, 62e9, {0.95, 1.05}, 0.58};
   /// Rows begin and end inside sectors. A sector is loaded whole even if a row needs only a part of it.
-  static constexpr Kernel crs_lanes = {65, 7.1, 110, 24e9, 0.95};
+  static constexpr Kernel crs_lanes = {65, 7.1, 110, 24e9, {0.95, 1.05}};
   /// Chunks of equally many entries: one step multiplies and adds 32 of them.
-  static constexpr Kernel crs_balanced = {16, 16, 0, 38e9, 1, 0.65, 2000};
-  static constexpr Kernel coo = {13, 24, 0, 32e9, 1, 0.96, 1900};
-  static constexpr Kernel ell = {46, 9.4, 125, 48e9, 1.15, 0.67};
-  static constexpr Kernel ell_lanes = {65, 7.8, 145, 48e9, 1.5, 0.91};
+  static constexpr Kernel crs_balanced = {16, 16, 0, 38e9, {1, 1.1}, 0.65, 2000};
+  static constexpr Kernel coo = {13, 24, 0, 32e9, {1, 1.1}, 0.96, 1900};
+  static constexpr Kernel ell = {46, 9.4, 125, 48e9, {1.15, 1.15}, 0.88};
+  static constexpr Kernel ell_lanes = {65, 7.8, 145, 48e9, {1.5, 1.5}, 0.91};
   /// Reads no row lengths.
-  static constexpr Kernel ellpack = {46, 3, 115, 52e9, 0.95, 0.73};
-  static constexpr Kernel sell = {50, 6.2, 110, 46e9, 0.95, 0.77};
+  static constexpr Kernel ellpack = {46, 3, 115, 52e9, {0.95, 1.05}};
+  static constexpr Kernel sell = {50, 6.2, 110, 46e9, {0.95, 0.9}, 0.77};
   /// Reads the permutation and stores each sum in its matrix row.
-  static constexpr Kernel sell_sorted = {58, 5.5, 140, 55e9, 0.9, 0.8};
-  static constexpr Kernel sell_lanes = {80, 8.4, 150, 50e9, 1.5, 0.88};
-  static constexpr Kernel jds = {30, 4, 240, 48e9, 1.2, 0.82};
+  static constexpr Kernel sell_sorted = {58, 5.5, 140, 55e9, {0.9, 1.15}, 0.8};
+  static constexpr Kernel sell_lanes = {80, 8.4, 150, 50e9, {1.5, 1.5}, 0.88};
+  /// HEC with excess entries: one launch multiplies both parts.
+  static constexpr Kernel hec = {90, 5, 125, 40e9, {1.1, 1.2}, 0.75};
+  static constexpr Kernel jds = {30, 4, 240, 48e9, {1.2, 1.7}, 0.82};
   /// SELL with one row length per slice (JDS-ELL), whose kernel also reads the offsets of the slices.
-  static constexpr Kernel jds_ell = {71, 5.3, 230, 48e9, 1.5, 0.77};
+  static constexpr Kernel jds_ell = {71, 5.3, 230, 48e9, {1.5, 1.6}, 0.77};
   /// The loads of all diagonals are independent, so that a step takes few instructions.
-  static constexpr Kernel diagonals = {32, 0.6, 96, 48e9, 0.9, 0.56};
-  static constexpr Kernel blocks = {36, 6.5, 300, 25e9, 1.25, 0.54};
+  static constexpr Kernel diagonals = {32, 0.6, 96, 48e9, {0.9, 0.8}, 0.56};
+  static constexpr Kernel blocks = {36, 6.5, 300, 25e9, {1.25, 1.25}, 0.54};
   /// Blocks of less than four rows. The factor for hosts is that of a former kernel; a smaller one led to worse picks.
-  static constexpr Kernel small_blocks = {36, 6.5, 300, 25e9, 2, 0.54};
+  static constexpr Kernel small_blocks = {36, 6.5, 300, 25e9, {2, 2}, 0.54};
   /// The product of Kokkos Kernels 4.2 and newer. `step` is per cache line that the lanes of a warp touch,
   /// and `wait` is per block.
-  static constexpr Kernel bsr = {14, 0.354, 553, 42e9, 1.5, 0.5};
+  static constexpr Kernel bsr = {14, 0.354, 553, 42e9, {1.5, 1.5}, 0.5};
 };
 
 namespace {
@@ -67,9 +74,9 @@ constexpr double part_of_narrow_instructions = 0.8;
 /// What short columns add to the time per warp of SELL, in nanoseconds of one multiprocessor (see docs/performance.md,
 /// "Figures of the byte model").
 constexpr double warp_of_short_columns = 25;
-/// On hosts whose processor is not made by Intel the factor of sorted SELL is multiplied by this (see
+/// On hosts whose processor is not made by Intel short columns multiply the factor of SELL by this (see
 /// docs/performance.md, "Host factors of the byte model").
-constexpr double sorted_rows_on_other_processors = 1.3;
+constexpr double short_columns_on_other_processors = 1.15;
 /// If the matrix and the vectors take at most this part of the last cache, the product before has left them there
 /// (see docs/performance.md, "Matrices that fit the cache").
 constexpr double part_of_cache = 0.8;
@@ -86,6 +93,7 @@ constexpr double part_of_empty_warp = 0.5;
 /// permutation, the row length and x, and stores y, each in a sector that no other lane uses.
 constexpr double sector_bytes_of_moved_row = 244;
 constexpr double warp_size = 32;
+constexpr double team_size = 256;
 constexpr double line_bytes = 128;
 
 double rounded_up(double value, double multiple) {
@@ -101,10 +109,21 @@ double longest_of(double a, double b, double c) {
   return most * std::pow(power(a) + power(b) + power(c), 1.0 / 6);
 }
 
+constexpr double most_loads_per_sector = 4.6;
+
 /// How often a CRS kernel with one lane per row loads each sector of the matrix. A lane reads one entry of a
 /// sector at a time. The longer the rows, the more sectors leave the cache before their next entry is read.
 double loads_per_sector(double mean_row) {
-  return std::clamp(mean_row / 3.3, 1.0, 4.6);
+  return std::clamp(mean_row / 3.3, 1.0, most_loads_per_sector);
+}
+
+/// The rows with at least `length` entries. The statistics count lengths up to a limit. Rows that reach that limit count
+/// for all lengths from there to that of the longest row.
+double rows_reaching(const MatrixStatistics& statistics, double length) {
+  if (length > static_cast<double>(statistics.longest_row)) return 0;
+  const std::vector<std::int64_t>& reaching = statistics.rows_reaching;
+  const auto last = static_cast<double>(reaching.size() - 2);
+  return static_cast<double>(reaching[static_cast<std::size_t>(std::min(length, last))]);
 }
 
 /// Slices of 32 rows, sorted or not.
@@ -217,6 +236,7 @@ struct ByteModel::EllPart {
   double excess = 0;       ///< entries beyond the width
   double excess_rows = 0;  ///< rows with excess entries
   double storage_bytes = 0;
+  Work work = {};  ///< of the ELL part
 };
 
 ByteModel::ByteModel(const MatrixStatistics& statistics, const DeviceSpeed& speed, int scalar_bytes,
@@ -256,7 +276,8 @@ double ByteModel::seconds(const Kernel& kernel, const Work& work, bool with_vect
   // All of x is read once. If the last cache does not hold x, every 2^20 entries read their sectors again.
   if (with_vectors) bytes += std::max(x_bytes, 32 * m_statistics.far_sectors_per_entry * m_nnz) + y_bytes;
   const double memory = bytes / m_speed.read_bandwidth;
-  if (m_speed.gpu.multiprocessors == 0) return memory * kernel.host;
+  if (m_speed.gpu.multiprocessors == 0)
+    return memory * (m_speed.vendor == ProcessorVendor::intel ? kernel.host.intel : kernel.host.other);
   const double all = m_speed.gpu.multiprocessors;
   const bool is_cached = work.storage_bytes + x_bytes + y_bytes <= part_of_cache * m_speed.gpu.cache_bytes;
   const double source = is_cached ? part_of_cached_memory * memory : memory;
@@ -388,8 +409,10 @@ Prediction ByteModel::predict(const SellOptions& options) const {
   const double reads = (options.short_columns ? 3 : 2) + (sorted ? 1 : 0);
   Kernel kernel = sorted ? Kernels::sell_sorted : Kernels::sell;
   if (log2_lanes > 0) kernel = Kernels::sell_lanes;
-  if (options.short_columns) kernel.warp += warp_of_short_columns;
-  if (sorted && m_speed.vendor != ProcessorVendor::intel) kernel.host *= sorted_rows_on_other_processors;
+  if (options.short_columns) {
+    kernel.warp += warp_of_short_columns;
+    kernel.host.other *= short_columns_on_other_processors;
+  }
   return predict_kernel(kernel, work, bytes, reads);
 }
 
@@ -426,11 +449,8 @@ Prediction ByteModel::predict_ell_part(const Options& options, const Bytes& byte
     return EllPart{width, excess, excess_rows, width * ell_stride() * entry_bytes() + m_rows * m_ordinal};
   };
   const auto part_of_width = [&](std::int64_t k) {
-    const auto at = static_cast<std::size_t>(k);
-    // The number of rows longer than the last counted length is not known. The number of rows of at least
-    // that length is used instead.
-    const bool is_last = at + 2 == reaching.size() && k < m_statistics.longest_row;
-    return part_of(static_cast<double>(k), beyond[at], static_cast<double>(reaching[is_last ? at : at + 1]));
+    const auto width = static_cast<double>(k);
+    return part_of(width, beyond[static_cast<std::size_t>(k)], rows_reaching(m_statistics, width + 1));
   };
   part = part_of_width(Impl::hybrid_width(
       "Filigree::ByteModel::predict", options.width_rule, options.width,
@@ -447,6 +467,7 @@ Prediction ByteModel::predict_ell_part(const Options& options, const Bytes& byte
                        std::min(steps(0), part.width * (m_rows / warp_size)));
   work.cache_bytes = work.bytes + x_sector_bytes() * (1 - part.excess / m_nnz);
   work.longest_wait = std::min(part.width, m_longest_row);
+  part.work = work;
   return predict_kernel(Kernels::ell, work, bytes(part), 5);
 }
 
@@ -469,33 +490,40 @@ Prediction ByteModel::predict(const HybOptions& options) const {
 }
 
 Prediction ByteModel::predict(const HecOptions& options) const {
+  Impl::check_hec_options("Filigree::ByteModel::predict", options);
   const auto bytes = [&](const EllPart& one) {
     return one.storage_bytes + one.excess * entry_bytes() + one.excess_rows * (m_ordinal + m_offset);
   };
   EllPart part;
   Prediction result = predict_ell_part(options, bytes, part);
   if (part.excess <= 0) return result;
-  // Separate warps multiply the rows with excess entries, and read both parts of these rows. The lanes of a row read
-  // neighbouring excess entries. If these rows lie far apart, a sector of the ELL part has an entry of only one of
-  // them. The excess entries of a row begin and end inside sectors. The mean includes long rows, so that there may be
-  // more lanes than a conversion chooses.
-  const double mean_excess = part.excess / part.excess_rows;
-  const double lanes = Impl::lanes_per_excess_row(part.excess, part.excess_rows);
+  // A whole team multiplies a long row, and a few lanes each of the other rows with excess entries.
+  const double most = part.width + static_cast<double>(options.long_row);
+  const double long_rows = rows_reaching(m_statistics, most + 1);
+  const double rows = part.excess_rows - long_rows;
+  double excess = long_rows == 0 ? part.excess : 0;  // of the rows that are not long
+  if (long_rows > 0)
+    for (double length = part.width + 1; length <= most; ++length)
+      excess += rows_reaching(m_statistics, length) - long_rows;
+  const double mean = rows > 0 ? excess / rows : 0;
+  const double lanes = rows > 0 ? Impl::lanes_per_excess_row(excess, rows) : 1;
+  const double warps = lanes * rows / warp_size;
+  // Lanes of one row read neighbouring excess entries.
+  const double loads = std::max(1.0, std::min(loads_per_sector(mean), most_loads_per_sector / lanes));
+  // Rows with excess entries begin and end inside sectors of the excess entries. They also read the ELL part. If they
+  // lie far apart, a sector of it has an entry of only one of them.
   const double entries_apart = std::clamp(m_rows / part.excess_rows, 1.0, 4.0);
-  Work rest;
-  rest.bytes = part.excess * entry_bytes();
-  rest.cache_bytes = rest.bytes * loads_per_sector(mean_excess / lanes) +
-                     part.excess_rows * (96 + part.width * entry_bytes() * entries_apart) +
-                     x_sector_bytes() * part.excess / m_nnz;
-  rest.warps = lanes * part.excess_rows / warp_size;
+  Work work = part.work;
+  work.bytes += part.excess * entry_bytes();
+  work.cache_bytes += (part.excess + (loads - 1) * excess) * entry_bytes() +
+                      part.excess_rows * (96 + part.width * entry_bytes() * entries_apart) +
+                      x_sector_bytes() * part.excess / m_nnz;
+  work.warps += warps + long_rows * team_size / warp_size;
   // The longest of 32 rows has a few times the mean number of excess entries.
-  rest.steps = rest.warps * (part.width + 3 * mean_excess) / lanes;
-  rest.longest_wait = std::min(m_longest_row - part.width, static_cast<double>(options.long_row)) / lanes;
-  rest.storage_bytes = result.storage_bytes;
-  result.seconds += seconds(Kernels::crs_one_lane, rest, false);
-  // Both parts are multiplied in one launch, and each of the two times includes one.
-  if (m_speed.gpu.multiprocessors > 0) result.seconds -= launch_seconds;
-  return result;
+  work.steps += warps * (part.width + 3 * mean) / lanes + (part.excess - excess) / warp_size;
+  work.longest_wait = std::max(
+      {work.longest_wait, (std::min(m_longest_row, most) - part.width) / lanes, m_longest_row / team_size});
+  return predict_kernel(Kernels::hec, work, result.storage_bytes, 5);
 }
 
 /// One lane per row multiplies all diagonals of its row. If the number of diagonals is not known, the

@@ -42,7 +42,7 @@ struct Prediction {
 /// src/byte_model.cpp has the bytes, sectors, warps and steps of each format and the nanoseconds of its
 /// kernel. The nanoseconds and the factors were fitted to products of double and float on one GPU; other types and GPUs
 /// use them unchanged. On a host the time is the memory time multiplied by a factor of the
-/// kernel. That of sorted SELL depends on the vendor of the processor.
+/// kernel, which depends on the vendor of the processor.
 ///
 /// Limits of the model: SELL is predicted with the padding of slices of 32 rows, whatever the slice height.
 /// The padding of a sorting window is interpolated between the window sizes of the statistics by the
@@ -87,6 +87,7 @@ class ByteModel {
   const MatrixStatistics& statistics() const { return m_statistics; }
 
  private:
+  struct HostFactors;
   struct Kernel;
   struct Kernels;
   struct EllPart;

@@ -13,7 +13,7 @@
 
 namespace Filigree {
 
-/// The vendor of a host's processor. The factor of SELL with sorted rows in the byte model depends on it.
+/// The vendor of a host's processor. The factors of the byte model for hosts depend on it.
 enum class ProcessorVendor {
   unknown,  ///< optimize() and predict_formats() detect it, and ByteModel takes it for `other`
   intel,    ///< Intel

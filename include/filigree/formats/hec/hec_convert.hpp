@@ -15,6 +15,13 @@ inline int lanes_per_excess_row(double excess, double rows) {
   return excess < 14 * rows ? 1 : excess < 24 * rows ? 2 : excess < 48 * rows ? 4 : 8;
 }
 
+/// Throws std::invalid_argument if the length of long rows is out of range.
+inline void check_hec_options(const char* function, const HecOptions& options) {
+  if (options.long_row < 0)
+    fail<std::invalid_argument>(function, ": options.long_row is ", options.long_row,
+                                "; it must be a number of entries, at least 0.");
+}
+
 /// convert<HecMatrix> of a checked CRS matrix. Fences exec. It takes the memory of plan_hybrid() before the
 /// result is allocated, and then none besides the result.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
@@ -24,9 +31,7 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const HecOptio
   using Ell = typename Hec::ell_type;
   const char* function = "Filigree::convert<HecMatrix>";
   const char* name = Hec::name();
-  if (options.long_row < 0)
-    fail<std::invalid_argument>(function, ": options.long_row is ", options.long_row,
-                                "; it must be a number of entries, at least 0.");
+  check_hec_options(function, options);
   const auto crs_part_bytes = [](std::int64_t nnz, std::int64_t rows) {
     return static_cast<double>(nnz) * (sizeof(S) + sizeof(O)) +
            static_cast<double>(rows) * (sizeof(O) + sizeof(Z)) + sizeof(Z);
