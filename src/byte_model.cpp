@@ -50,7 +50,7 @@ struct ByteModel::Kernels {
   static constexpr Kernel sell_sorted = {58, 5.5, 140, 55e9, {0.9, 1.15}, 0.8};
   static constexpr Kernel sell_lanes = {80, 8.4, 150, 50e9, {1.5, 1.5}, 0.88};
   /// HEC with excess entries: one launch multiplies both parts.
-  static constexpr Kernel hec = {90, 5, 125, 40e9, {1.1, 1.2}, 0.75};
+  static constexpr Kernel hec = {99, 3.9, 168, 40e9, {1.1, 1.2}, 0.67};
   static constexpr Kernel jds = {30, 4, 240, 48e9, {1.2, 1.7}, 0.82};
   /// SELL with one row length per slice (JDS-ELL), whose kernel also reads the offsets of the slices.
   static constexpr Kernel jds_ell = {71, 5.3, 230, 48e9, {1.5, 1.6}, 0.77};
@@ -93,7 +93,8 @@ constexpr double part_of_empty_warp = 0.5;
 /// permutation, the row length and x, and stores y, each in a sector that no other lane uses.
 constexpr double sector_bytes_of_moved_row = 244;
 constexpr double warp_size = 32;
-constexpr double team_size = 256;
+/// Lanes of the team that multiplies a long row of HEC.
+constexpr double lanes_of_long_row = 256;
 constexpr double line_bytes = 128;
 
 double rounded_up(double value, double multiple) {
@@ -109,6 +110,7 @@ double longest_of(double a, double b, double c) {
   return most * std::pow(power(a) + power(b) + power(c), 1.0 / 6);
 }
 
+/// See loads_per_sector().
 constexpr double most_loads_per_sector = 4.6;
 
 /// How often a CRS kernel with one lane per row loads each sector of the matrix. A lane reads one entry of a
@@ -501,10 +503,18 @@ Prediction ByteModel::predict(const HecOptions& options) const {
   const double most = part.width + static_cast<double>(options.long_row);
   const double long_rows = rows_reaching(m_statistics, most + 1);
   const double rows = part.excess_rows - long_rows;
-  double excess = long_rows == 0 ? part.excess : 0;  // of the rows that are not long
-  if (long_rows > 0)
-    for (double length = part.width + 1; length <= most; ++length)
-      excess += rows_reaching(m_statistics, length) - long_rows;
+  double excess = part.excess;     // of the rows that are not long
+  double longest = m_longest_row;  // of these rows
+  if (long_rows > 0) {
+    excess = 0;
+    longest = part.width;
+    for (double length = part.width + 1; length <= most; ++length) {
+      const double not_long = rows_reaching(m_statistics, length) - long_rows;
+      if (not_long <= 0) break;
+      excess += not_long;
+      longest = length;
+    }
+  }
   const double mean = rows > 0 ? excess / rows : 0;
   const double lanes = rows > 0 ? Impl::lanes_per_excess_row(excess, rows) : 1;
   const double warps = lanes * rows / warp_size;
@@ -514,15 +524,16 @@ Prediction ByteModel::predict(const HecOptions& options) const {
   // lie far apart, a sector of it has an entry of only one of them.
   const double entries_apart = std::clamp(m_rows / part.excess_rows, 1.0, 4.0);
   Work work = part.work;
-  work.bytes += part.excess * entry_bytes();
+  work.bytes += part.excess * entry_bytes() + part.excess_rows * (m_ordinal + m_offset);
   work.cache_bytes += (part.excess + (loads - 1) * excess) * entry_bytes() +
                       part.excess_rows * (96 + part.width * entry_bytes() * entries_apart) +
                       x_sector_bytes() * part.excess / m_nnz;
-  work.warps += warps + long_rows * team_size / warp_size;
+  work.warps += warps + long_rows * lanes_of_long_row / warp_size;
   // The longest of 32 rows has a few times the mean number of excess entries.
-  work.steps += warps * (part.width + 3 * mean) / lanes + (part.excess - excess) / warp_size;
-  work.longest_wait = std::max(
-      {work.longest_wait, (std::min(m_longest_row, most) - part.width) / lanes, m_longest_row / team_size});
+  work.steps +=
+      warps * (part.width + 3 * mean) / lanes + (part.excess - excess + part.width * long_rows) / warp_size;
+  work.longest_wait = std::max({work.longest_wait, rows > 0 ? longest / lanes : 0,
+                                long_rows > 0 ? m_longest_row / lanes_of_long_row : 0});
   return predict_kernel(Kernels::hec, work, result.storage_bytes, 5);
 }
 

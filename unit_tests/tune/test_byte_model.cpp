@@ -102,7 +102,7 @@ TEST(ByteModel, HasOtherFactorsForProcessorsThatAreNotOfIntel) {
     const ByteModel model = model_of(crs, host_speed(vendor));
     EXPECT_GT(model.predict(sorted).seconds, model.predict(Filigree::SellOptions()).seconds);
     EXPECT_EQ(model.predict(Filigree::CrsOptions()).seconds, intel.predict(Filigree::CrsOptions()).seconds);
-    // CRS with lanes per row is faster than that of Kokkos Kernels only on processors of Intel.
+    // The model takes CRS with lanes per row to be faster than that of Kokkos Kernels on processors of Intel only.
     Filigree::WrappedCrsOptions lanes;
     lanes.kernel = Filigree::CrsKernel::lanes;
     EXPECT_LT(intel.predict(lanes).seconds, intel.predict(Filigree::CrsOptions()).seconds);
@@ -158,13 +158,51 @@ TEST(ByteModel, KnowsThatLongRowsOfHecHaveTheirOwnTeams) {
   balanced.kernel = Filigree::CrsKernel::balanced;
   Filigree::HecOptions hec;
   EXPECT_GT(model.predict(hec).seconds, 1.25 * model.predict(balanced).seconds);
-  // Without long rows one lane waits for all entries of the longest row.
+  // Without long rows the few lanes of the longest row multiply all of its entries.
   const double with_long_rows = model.predict(hec).seconds;
   hec.long_row = rows;
   EXPECT_GT(model.predict(hec).seconds, 2 * with_long_rows);
   hec.long_row = -1;
   EXPECT_TRUE(holds(message<std::invalid_argument>([&]() { model.predict(hec); }),
                     {"Filigree::ByteModel::predict", "options.long_row is -1", "at least 0"}));
+}
+
+/// All rows with excess entries are long, so that no lane waits for more than the entries of a short row.
+TEST(ByteModel, ChargesNoLaneForLongRowsOfHec) {
+  constexpr std::int64_t rows = 20000;
+  HostMatrix<double> host(rows, rows);
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t k = 0; k < (row % 2500 == 0 ? 5000 : 4); ++k)
+      host.rows[static_cast<std::size_t>(row)].push_back({(row + k) % rows, 1.0});
+  const ByteModel model = model_of(device_crs(host), h200_without_cache());
+  Filigree::EllOptions one_lane;
+  EXPECT_GT(model.predict(one_lane).seconds, 100e-6);
+  EXPECT_LT(model.predict(Filigree::HecOptions()).seconds, 10e-6);
+}
+
+/// The ratio of the factors for other processors and for those of Intel.
+TEST(ByteModel, HasTwoFactorsPerKernelForHosts) {
+  const auto crs = grid(16, 2);
+  const ByteModel intel = model_of(crs, host_speed());
+  const ByteModel other = model_of(crs, host_speed(ProcessorVendor::other));
+  const auto ratio = [&](const auto& options) {
+    return other.predict(options).seconds / intel.predict(options).seconds;
+  };
+  EXPECT_DOUBLE_EQ(ratio(Filigree::CrsOptions()), 1);
+  EXPECT_DOUBLE_EQ(ratio(Filigree::CooOptions()), 1.1);
+  EXPECT_DOUBLE_EQ(ratio(Filigree::EllOptions()), 1);
+  EXPECT_DOUBLE_EQ(ratio(Filigree::DiaOptions()), 0.8 / 0.9);
+  EXPECT_DOUBLE_EQ(ratio(Filigree::JdsOptions()), 1.7 / 1.2);
+  Filigree::EllOptions ellpack;
+  ellpack.row_lengths = false;
+  EXPECT_DOUBLE_EQ(ratio(ellpack), 1.05 / 0.95);
+  Filigree::SellOptions jds_ell;
+  jds_ell.sorting_window = 0;
+  jds_ell.one_length_per_slice = true;
+  EXPECT_DOUBLE_EQ(ratio(jds_ell), 1.6 / 1.5);
+  Filigree::WrappedCrsOptions balanced;
+  balanced.kernel = Filigree::CrsKernel::balanced;
+  EXPECT_DOUBLE_EQ(ratio(balanced), 1.1);
 }
 
 TEST(ByteModel, ChargesLongRowsThatOneLaneMultiplies) {
