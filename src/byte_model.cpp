@@ -110,7 +110,7 @@ double longest_of(double a, double b, double c) {
   return most * std::pow(power(a) + power(b) + power(c), 1.0 / 6);
 }
 
-/// See loads_per_sector().
+/// A CRS kernel with one lane per row loads a sector at most this often.
 constexpr double most_loads_per_sector = 4.6;
 
 /// How often a CRS kernel with one lane per row loads each sector of the matrix. A lane reads one entry of a
@@ -499,7 +499,7 @@ Prediction ByteModel::predict(const HecOptions& options) const {
   EllPart part;
   Prediction result = predict_ell_part(options, bytes, part);
   if (part.excess <= 0) return result;
-  // A whole team multiplies a long row, and a few lanes each of the other rows with excess entries.
+  // A team multiplies each long row. 1 to 8 lanes multiply each other row with excess entries.
   const double most = part.width + static_cast<double>(options.long_row);
   const double long_rows = rows_reaching(m_statistics, most + 1);
   const double rows = part.excess_rows - long_rows;
@@ -518,7 +518,7 @@ Prediction ByteModel::predict(const HecOptions& options) const {
   const double mean = rows > 0 ? excess / rows : 0;
   const double lanes = rows > 0 ? Impl::lanes_per_excess_row(excess, rows) : 1;
   const double warps = lanes * rows / warp_size;
-  // Lanes of one row read neighbouring excess entries.
+  // Lanes of one row read neighbouring excess entries. The more lanes a row has, the less often a sector is loaded again.
   const double loads = std::max(1.0, std::min(loads_per_sector(mean), most_loads_per_sector / lanes));
   // Rows with excess entries begin and end inside sectors of the excess entries. They also read the ELL part. If they
   // lie far apart, a sector of it has an entry of only one of them.

@@ -107,7 +107,7 @@ TEST(ByteModel, HasOtherFactorsForProcessorsThatAreNotOfIntel) {
     lanes.kernel = Filigree::CrsKernel::lanes;
     EXPECT_LT(intel.predict(lanes).seconds, intel.predict(Filigree::CrsOptions()).seconds);
     EXPECT_GT(model.predict(lanes).seconds, model.predict(Filigree::CrsOptions()).seconds);
-    // Short columns have a factor of their own there.
+    // On other processors short columns multiply the factor of SELL by 1.15.
     Filigree::SellOptions short_columns;
     short_columns.short_columns = true;
     EXPECT_DOUBLE_EQ(model.predict(short_columns).seconds / intel.predict(short_columns).seconds,
@@ -158,7 +158,7 @@ TEST(ByteModel, KnowsThatLongRowsOfHecHaveTheirOwnTeams) {
   balanced.kernel = Filigree::CrsKernel::balanced;
   Filigree::HecOptions hec;
   EXPECT_GT(model.predict(hec).seconds, 1.25 * model.predict(balanced).seconds);
-  // Without long rows the few lanes of the longest row multiply all of its entries.
+  // If no row counts as long, the few lanes of the longest row multiply all of its entries.
   const double with_long_rows = model.predict(hec).seconds;
   hec.long_row = rows;
   EXPECT_GT(model.predict(hec).seconds, 2 * with_long_rows);
@@ -167,8 +167,9 @@ TEST(ByteModel, KnowsThatLongRowsOfHecHaveTheirOwnTeams) {
                     {"Filigree::ByteModel::predict", "options.long_row is -1", "at least 0"}));
 }
 
-/// All rows with excess entries are long, so that no lane waits for more than the entries of a short row.
-TEST(ByteModel, ChargesNoLaneForLongRowsOfHec) {
+/// All rows with excess entries are long. Teams of 256 lanes multiply them, so that a lane waits for about 20 entries, not
+/// for 5000.
+TEST(ByteModel, DoesNotChargeOneLaneForALongRowOfHec) {
   constexpr std::int64_t rows = 20000;
   HostMatrix<double> host(rows, rows);
   for (std::int64_t row = 0; row < rows; ++row)

@@ -41,15 +41,15 @@ struct Prediction {
 ///
 /// src/byte_model.cpp has the bytes, sectors, warps and steps of each format and the nanoseconds of its
 /// kernel. The nanoseconds and the factors were fitted to products of double and float on one GPU; other types and GPUs
-/// use them unchanged. On a host the time is the memory time multiplied by a factor of the
-/// kernel, which depends on the vendor of the processor.
+/// use them unchanged. On a host the time is the memory time multiplied by a factor that depends on
+/// the kernel and on the vendor of the processor. For HEC 256 lanes share the entries of a long row, and 1 to 8 lanes
+/// those of another row with excess entries; the time of the longest row is that of one of its lanes.
 ///
 /// Limits of the model: SELL is predicted with the padding of slices of 32 rows, whatever the slice height.
 /// The padding of a sorting window is interpolated between the window sizes of the statistics by the
-/// logarithm of the size. The size of teams is not modelled (see ellr_t_model.hpp). Long rows of HEC are multiplied by
-/// teams of 256 lanes, and its other rows by several lanes, so that the time of the longest row is that of these lanes.
-/// predict() throws std::invalid_argument for numbers of lanes, widths, windows, lengths of long rows and enumerators
-/// that a conversion refuses. For block sizes without statistics the prediction is infinite.
+/// logarithm of the size. The size of teams is not modelled (see ellr_t_model.hpp). predict() throws
+/// std::invalid_argument for numbers of lanes, widths, windows, lengths of long rows and enumerators that a conversion
+/// refuses. For block sizes without statistics the prediction is infinite.
 ///
 /// Sources: bytes as in the effective bandwidth of the papers (Vazquez, Fernandez and Garzon 2011, section 4;
 /// Godwin, Holewinski and Sadayappan 2012, section 4). The other terms come from no paper.
