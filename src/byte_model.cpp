@@ -10,8 +10,8 @@
 
 namespace Filigree {
 
-/// On a host the memory time of a kernel is multiplied by one of these factors. 1 stands for the time per byte of the CRS
-/// of Kokkos Kernels (see docs/performance.md, "Host factors of the byte model").
+/// On a host the memory time of a kernel is multiplied by one of these factors. 1 stands for the time per byte of
+/// the CRS of Kokkos Kernels (see docs/performance.md, "Host factors of the byte model").
 struct ByteModel::HostFactors {
   double intel = 1;  ///< if the processor is made by Intel
   double other = 1;
@@ -119,8 +119,8 @@ double loads_per_sector(double mean_row) {
   return std::clamp(mean_row / 3.3, 1.0, most_loads_per_sector);
 }
 
-/// The rows with at least `length` entries. The statistics count lengths up to a limit. Rows that reach that limit count
-/// for all lengths from there to that of the longest row.
+/// The number of rows with at least `length` entries. The statistics count lengths up to a limit. Rows that reach
+/// that limit count for all lengths from there to that of the longest row.
 double rows_reaching(const MatrixStatistics& statistics, double length) {
   if (length > static_cast<double>(statistics.longest_row)) return 0;
   const std::vector<std::int64_t>& reaching = statistics.rows_reaching;
@@ -518,7 +518,8 @@ Prediction ByteModel::predict(const HecOptions& options) const {
   const double mean = rows > 0 ? excess / rows : 0;
   const double lanes = rows > 0 ? Impl::lanes_per_excess_row(excess, rows) : 1;
   const double warps = lanes * rows / warp_size;
-  // Lanes of one row read neighbouring excess entries. The more lanes a row has, the less often a sector is loaded again.
+  // Lanes of one row read neighbouring excess entries. The more lanes a row has, the less often a sector is loaded
+  // again.
   const double loads = std::max(1.0, std::min(loads_per_sector(mean), most_loads_per_sector / lanes));
   // Rows with excess entries begin and end inside sectors of the excess entries. They also read the ELL part. If they
   // lie far apart, a sector of it has an entry of only one of them.

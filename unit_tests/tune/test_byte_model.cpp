@@ -140,9 +140,9 @@ TEST(ByteModel, CountsTheLaunchesOfHybridFormats) {
   EXPECT_GT(model.predict(Filigree::HybOptions()).seconds, 7.5e-6);
 }
 
-/// The row lengths follow a power law, and most excess entries of HEC are in a few long rows. HEC is much slower than
-/// balanced CRS then. A model that took the mean over the long rows, too, assumed too many lanes for the other rows, and
-/// its prediction was too short.
+/// The row lengths follow a power law, and most excess entries of HEC are in a few long rows. HEC is much slower
+/// than balanced CRS then. A model that took the mean over the long rows, too, assumed too many lanes for the other
+/// rows, and its prediction was too short.
 TEST(ByteModel, KnowsThatLongRowsOfHecHaveTheirOwnTeams) {
   constexpr std::int64_t rows = 150000;
   constexpr std::int64_t prime = 16411;
@@ -167,8 +167,8 @@ TEST(ByteModel, KnowsThatLongRowsOfHecHaveTheirOwnTeams) {
                     {"Filigree::ByteModel::predict", "options.long_row is -1", "at least 0"}));
 }
 
-/// All rows with excess entries are long. Teams of 256 lanes multiply them, so that a lane waits for about 20 entries, not
-/// for 5000.
+/// All rows with excess entries are long. Teams of 256 lanes multiply them, so that a lane waits for about 20
+/// entries, not for 5000.
 TEST(ByteModel, DoesNotChargeOneLaneForALongRowOfHec) {
   constexpr std::int64_t rows = 20000;
   HostMatrix<double> host(rows, rows);
