@@ -56,16 +56,17 @@
 //                                 each of them once. Kernels may call both several times
 //   row_begins_in_registers       constexpr: whether RowBegins keeps the rows that it found in registers
 // On a host:
-//   rows_to_scale(chunk, end)     RowRange: the chunk, whose last entry is end - 1, scales y in those of
-//                                 these rows that have no entries (step 6). Rows after the last row of the
-//                                 chunk have none
-//   row_has(row, i)               whether entry i is in `row`; it is in `row` or in a later one
-//   row_after(row, i)             row of entry i, the first entry after `row`
-//   known_end(row, i, end, guess) returns e with i <= e <= end. Entries i to e - 1 are in `row`; later ones
-//                                 may be too. Takes constant time. The row probably has `guess` entries
-//   knows_row_ends                constexpr: whether known_end() always finds all entries of the row before `end`
-//   prefetch(i, length)           prefetches the data of up to `length` entries that lie prefetch_distance
-//                                 entries after entry i
+//   has_row_map                   constexpr: whether begin_of() takes constant time
+//   With a row map:
+//   entries_of_row(row)           the entries of a row, as NeighbourEntries (row_layout.hpp)
+//   rows_of_chunk(chunk, end)     RowRange: the rows that a chunk, whose last entry is end - 1, reaches over. Unless
+//                                 `end` is nnz, the last of them is the row of entry `end`
+//   are_many(rows)                whether the chunk does not scale y in those of these rows that have no entries (step 6)
+//   next_with_entries(row)        the first row with entries that is not before `row`; the number of rows if there
+//                                 is none
+//   Without one:
+//   prefetch(i)                   prefetches one cache line of the values, the columns and the rows of the entries that
+//                                 lie prefetch_distance entries after entry i
 #pragma once
 
 #include "filigree/product/balanced_device.hpp"

@@ -17,13 +17,15 @@
 //                        calls visit(entries) with the entries of one lane of stored row i. A hybrid format
 //                        calls it once per part. `entries` is a StridedEntries, or a struct with its members
 //                        count, value(j), column(j), value_once(j) and column_once(j).
-//                        Without tiles it also has the pointers values and entries, which a host prefetches.
 //
 // On a host:
 //
 //   rows_per_host_team   (constexpr) the most stored rows that a thread multiplies before it takes others
 //   has_tiles            (constexpr) whether neighbouring stored rows are neighbours in memory, so that a
-//                        thread multiplies a tile of rows at once. If true, the layout also has:
+//                        thread multiplies a tile of rows at once.
+// Without tiles:
+//   entries_of_row(i)    the entries of stored row i, which is row i of the matrix, as NeighbourEntries
+// With tiles:
 //   is_in_matrix_order() whether stored rows are in the order of the matrix. In a tile, stored rows that only fill a
 //                        slice may then stand at its end only.
 //   tile_rows(i, most)   rows of the tile that begins with stored row i, at most `most`
@@ -65,6 +67,26 @@ struct StridedEntries {
     return {values + first * stride, entries + first * stride, stride * step,
             count > first ? (count - first + step - 1) / step : 0};
   }
+  /// Removes the first `number` entries.
+  KOKKOS_FORCEINLINE_FUNCTION void skip(Length number) {
+    values += position(number);
+    entries += position(number);
+    count -= number;
+  }
 };
+
+/// Entries that are neighbours in memory. That their distance is a constant makes products on hosts faster (see
+/// docs/performance.md, "Prefetching on hosts").
+template <class Scalar, class Ordinal>
+using NeighbourEntries =
+    StridedEntries<Scalar, Ordinal, std::int64_t, std::integral_constant<std::int64_t, 1>>;
+
+/// Entries begin to end - 1 of the given arrays.
+template <class Scalar, class Ordinal>
+KOKKOS_FORCEINLINE_FUNCTION NeighbourEntries<Scalar, Ordinal> neighbours(Scalar* values, Ordinal* entries,
+                                                                         std::int64_t begin,
+                                                                         std::int64_t end) {
+  return {values + begin, entries + begin, {}, end - begin};
+}
 
 }  // namespace Filigree::Impl

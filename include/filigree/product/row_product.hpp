@@ -4,6 +4,7 @@
 //
 //   AddOnDevice     the entries of one lane of a GPU
 //   add_on_host     the entries of one row on a host
+//   add_row_on_host the same for rows of CRS
 //   HostTile::add   the entries of a tile of rows on a host (host_tile.hpp; JDS has JaggedTile::add)
 //   RowScatter      modes T and H
 #pragma once
@@ -99,6 +100,27 @@ struct AddOnDevice {
   }
 };
 
+/// Adds the products of entries j to j + 3 to four sums, which are `sums` and `others`: entry j + i to sum i.
+template <bool Conjugate, class Operands, class Entries>
+KOKKOS_FORCEINLINE_FUNCTION void add_four_on_host(const Operands& operands,
+                                                  typename Operands::sums_type& sums,
+                                                  typename Operands::sums_type (&others)[3],
+                                                  const Entries& entries,
+                                                  const std::decay_t<decltype(Entries::count)> j) {
+  operands.add(sums, conjugate_if<Conjugate>(entries.value(j)), entries.column_once(j));
+  FILIGREE_UNROLL(3)
+  for (int i = 0; i < 3; ++i)
+    operands.add(others[i], conjugate_if<Conjugate>(entries.value(j + 1 + i)),
+                 entries.column_once(j + 1 + i));
+}
+
+/// The sum of four sums, in `sums`.
+template <class Operands>
+KOKKOS_FORCEINLINE_FUNCTION void join_four_sums(typename Operands::sums_type& sums,
+                                                const typename Operands::sums_type (&others)[3]) {
+  sums[0] += others[1][0] + (others[0][0] + others[2][0]);
+}
+
 /// The loop over the entries of one row on a host: sums += value(j) * x(column(j), :).
 ///
 /// Without padding and with one column of x there are four sums: entry j is added to sum j % 4. With one sum,
@@ -110,18 +132,57 @@ KOKKOS_FORCEINLINE_FUNCTION void add_on_host(const Operands& operands, typename 
   if constexpr (!Padded && Operands::most_columns == 1) {
     using sum_type = typename Operands::accumulator_type;
     typename Operands::sums_type others[3] = {{sum_type(0)}, {sum_type(0)}, {sum_type(0)}};
-    for (; j + 4 <= entries.count; j += 4) {
-      operands.add(sums, conjugate_if<Conjugate>(entries.value(j)), entries.column_once(j));
-      FILIGREE_UNROLL(3)
-      for (int i = 0; i < 3; ++i)
-        operands.add(others[i], conjugate_if<Conjugate>(entries.value(j + 1 + i)),
-                     entries.column_once(j + 1 + i));
-    }
-    sums[0] += others[1][0] + (others[0][0] + others[2][0]);
+    for (; j + 4 <= entries.count; j += 4)
+      add_four_on_host<Conjugate>(operands, sums, others, entries, j);
+    join_four_sums<Operands>(sums, others);
   }
   for (; j < entries.count; ++j) {
     const auto column = entries.column_once(j);
     if (!Padded || column >= 0) operands.add(sums, conjugate_if<Conjugate>(entries.value(j)), column);
+  }
+}
+
+/// add_on_host() for a row whose entries are neighbours in memory, between those of the row before and the row after.
+/// The order of the additions is the same. It prefetches entries of later rows (see docs/performance.md, "Prefetching on
+/// hosts"). Rows of any length are fast: pointers move from step to step, because with an index the compiler computes more
+/// addresses, and rows of less than four entries have a path of their own (see docs/performance.md, "Rows of CRS on
+/// hosts").
+template <bool Conjugate, class Operands, class Scalar, class Ordinal>
+KOKKOS_FORCEINLINE_FUNCTION void add_row_on_host(const Operands& operands, typename Operands::sums_type& sums,
+                                                 NeighbourEntries<Scalar, Ordinal> entries) {
+  if constexpr (Operands::most_columns > 1) {
+    prefetch_ahead(entries.values, entries.count);
+    prefetch_ahead(entries.entries, entries.count);
+    add_on_host<false, Conjugate>(operands, sums, entries);
+  } else {
+    if (entries.count == 0) return;
+    prefetch_ahead(entries.values, 1);
+    prefetch_ahead(entries.entries, 1);
+    if (entries.count >= 4) {
+      using sum_type = typename Operands::accumulator_type;
+      typename Operands::sums_type others[3] = {{sum_type(0)}, {sum_type(0)}, {sum_type(0)}};
+      for (; entries.count >= 8; entries.skip(8)) {
+        prefetch_ahead(entries.values + 8, 1);
+        prefetch_ahead(entries.entries + 8, 1);
+        add_four_on_host<Conjugate>(operands, sums, others, entries, 0);
+        add_four_on_host<Conjugate>(operands, sums, others, entries, 4);
+      }
+      if (entries.count >= 4) {
+        add_four_on_host<Conjugate>(operands, sums, others, entries, 0);
+        entries.skip(4);
+      }
+      join_four_sums<Operands>(sums, others);
+    }
+    const auto add = [&](int j) {
+      operands.add(sums, conjugate_if<Conjugate>(entries.value(j)), entries.column_once(j));
+    };
+    if (entries.count > 0) {
+      add(0);
+      if (entries.count > 1) {
+        add(1);
+        if (entries.count > 2) add(2);
+      }
+    }
   }
 }
 
@@ -214,16 +275,13 @@ struct RowProduct {
         i += count;
       }
     } else {
+      // Local copies, as above.
+      const Layout local_layout = layout;
       const Operands of_product = operands.template with_stride<UnitStride>();
-      for (std::int64_t i = first; i < end; ++i) {
+      for (std::int64_t row = first; row < end; ++row) {
         sums_type sums = {};
-        layout.visit_lane_entries(i, 0, [&](const auto& entries) {
-          // See docs/performance.md, "Prefetching on hosts".
-          prefetch_ahead(entries.values, entries.count);
-          prefetch_ahead(entries.entries, entries.count);
-          add_on_host<Layout::padded, Conjugate>(of_product, sums, entries);
-        });
-        store(layout, of_product, sums, i);
+        add_row_on_host<Conjugate>(of_product, sums, local_layout.entries_of_row(row));
+        of_product.store(sums, row);
       }
     }
   }

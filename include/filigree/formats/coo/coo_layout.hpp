@@ -47,7 +47,7 @@ struct CooLayout {
 
   using chunk_launch = ChunkLaunch<ExecutionSpace>;
   static constexpr bool row_begins_in_registers = true;
-  static constexpr bool knows_row_ends = false;
+  static constexpr bool has_row_map = false;
   /// Chunks that meet make products of COO slower (see docs/performance.md, "How cut rows are joined").
   static constexpr bool may_meet = false;
 
@@ -57,22 +57,10 @@ struct CooLayout {
   KOKKOS_FORCEINLINE_FUNCTION bool row_begins_at(std::int64_t row, std::int64_t i) const {
     return i == 0 || row_of(i - 1) != row;
   }
-  /// None: empty_rows lists all rows without entries.
-  KOKKOS_FORCEINLINE_FUNCTION static RowRange rows_to_scale(std::int64_t, std::int64_t) { return {}; }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_after(std::int64_t, std::int64_t i) const { return row_of(i); }
-  KOKKOS_FORCEINLINE_FUNCTION bool row_has(std::int64_t row, std::int64_t i) const {
-    return row_of(i) == row;
-  }
-  /// Looks only at entry i + guess - 1. If it is in the row, the entries before it are too, because entries
-  /// are sorted by row.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t known_end(std::int64_t row, std::int64_t i, std::int64_t end,
-                                                     std::int64_t guess) const {
-    return i + guess <= end && row_has(row, i + guess - 1) ? i + guess : i;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void prefetch(std::int64_t i, std::int64_t length) const {
-    prefetch_ahead(values + i, length);
-    prefetch_ahead(entries + i, length);
-    prefetch_ahead(rows + i, length);
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch(std::int64_t i) const {
+    prefetch_ahead(values + i, 1);
+    prefetch_ahead(entries + i, 1);
+    prefetch_ahead(rows + i, 1);
   }
 
   /// A lane compares the rows of entries lane, lane + 256, and so on, with those of the entries before them.

@@ -46,6 +46,11 @@ struct CrsLayout {
                                                       std::int64_t(1) << log2_lanes,
                                                       entries_of_lane(length, lane, log2_lanes)});
   }
+  KOKKOS_FORCEINLINE_FUNCTION NeighbourEntries<const Scalar, const Ordinal> entries_of_row(
+      std::int64_t row) const {
+    return neighbours(values, entries, static_cast<std::int64_t>(row_map[row]),
+                      static_cast<std::int64_t>(row_map[row + 1]));
+  }
 };
 
 /// Calls visit(layout) with the layout of a CRS matrix, one lane per row.

@@ -38,7 +38,7 @@ struct HybLayout : RowLayout<HybLayout<ExecutionSpace, Scalar, Ordinal>, Scalar,
     for (std::int64_t at = coo.begin_of(first); at < coo.nnz && coo.row_of(at) < first + count;) {
       const std::int64_t row = coo.row_of(at);
       const excess_type excess = excess_entries(at, static_cast<length_t<Ordinal>>(ell.row_lengths[row]));
-      coo.prefetch(at, 1);
+      coo.prefetch(at);
       visit(row - first, excess);
       at += excess.count;
     }

@@ -15,7 +15,7 @@ struct CrsEntryLayout {
   using ordinal_type = Ordinal;
   using chunk_launch = ChunkLaunch<ExecutionSpace>;
   static constexpr bool row_begins_in_registers = false;
-  static constexpr bool knows_row_ends = true;
+  static constexpr bool has_row_map = true;
   static constexpr bool may_meet = true;
 
   const Scalar* values;
@@ -51,19 +51,14 @@ struct CrsEntryLayout {
   KOKKOS_FORCEINLINE_FUNCTION bool row_begins_at(std::int64_t row, std::int64_t i) const {
     return begin_of(row) == i;
   }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_after(std::int64_t row, std::int64_t i) const {
-    return begin_of(row + 2) > i ? row + 1 : search(row + 2, row_count, i);
+  KOKKOS_FORCEINLINE_FUNCTION NeighbourEntries<const Scalar, const Ordinal> entries_of_row(
+      std::int64_t row) const {
+    return neighbours(values, entries, begin_of(row), begin_of(row + 1));
   }
-  KOKKOS_FORCEINLINE_FUNCTION bool row_has(std::int64_t row, std::int64_t i) const {
-    return i < begin_of(row + 1);
-  }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t known_end(std::int64_t row, std::int64_t, std::int64_t end,
-                                                     std::int64_t) const {
-    return begin_of(row + 1) < end ? begin_of(row + 1) : end;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void prefetch(std::int64_t i, std::int64_t length) const {
-    prefetch_ahead(values + i, length);
-    prefetch_ahead(entries + i, length);
+  /// The first row with entries that is not before `row`, or row_count if there is none.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t next_with_entries(std::int64_t row) const {
+    const std::int64_t begin = begin_of(row);
+    return first_where_galloping(row, row_count, [&](std::int64_t r) { return begin_of(r + 1) > begin; });
   }
 
   /// The rows that a chunk reaches over: from the row of its first entry to the row of the first entry after
@@ -75,10 +70,6 @@ struct CrsEntryLayout {
   /// Whether a chunk reaches over so many rows that it does not look at each of them.
   KOKKOS_FORCEINLINE_FUNCTION static bool are_many(const RowRange& rows) {
     return rows.end - rows.begin > chunk_launch::most_crs_rows;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION RowRange rows_to_scale(std::int64_t chunk, std::int64_t end) const {
-    const RowRange rows = rows_of_chunk(chunk, end);
-    return are_many(rows) ? RowRange{} : RowRange{rows.begin, end < nnz ? rows.end - 1 : rows.end};
   }
 
   /// Lane l of a team looks at rows l, l + 256, and so on of the chunk. If these are too many, it looks at
