@@ -61,7 +61,7 @@ TEST(ByteModel, CountsBytesOnAHost) {
   EXPECT_DOUBLE_EQ(model.predict(cds).seconds, 0.9 * (7 * 2 * n * 8 + 2 * n * 8) / 1e10);
   EXPECT_DOUBLE_EQ(model.predict(Filigree::CrsOptions()).seconds,
                    (12 * nnz + 4 * (n + 1) + 2 * n * 8) / 1e10);
-  EXPECT_DOUBLE_EQ(model.predict(Filigree::CooOptions()).seconds, (16 * nnz + 2 * n * 8) / 1e10);
+  EXPECT_DOUBLE_EQ(model.predict(Filigree::CooOptions()).seconds, 0.95 * (16 * nnz + 2 * n * 8) / 1e10);
   Filigree::CdsOptions cds_of_ones;
   cds_of_ones.block_size = 1;
   EXPECT_DOUBLE_EQ(model.predict(Filigree::DiaOptions()).seconds, model.predict(cds_of_ones).seconds);
@@ -77,13 +77,13 @@ TEST(ByteModel, CountsBytesOnAHost) {
   const double sell_seconds = model.predict(sell).seconds;
   sell.short_columns = true;
   const double short_seconds = model.predict(sell).seconds;
-  EXPECT_NEAR(sell_seconds / crs_seconds, 0.9, 0.02);
+  EXPECT_NEAR(sell_seconds / crs_seconds, 0.95, 0.02);
   EXPECT_NEAR(short_seconds / sell_seconds, 10.0 / 12, 0.05);
   Filigree::WrappedCrsOptions wrapped;
   wrapped.kernel = Filigree::CrsKernel::lanes;
   for (const int lanes : {1, 8}) {
     wrapped.lanes_per_row = lanes;
-    EXPECT_DOUBLE_EQ(model.predict(wrapped).seconds, 0.95 * crs_seconds);
+    EXPECT_DOUBLE_EQ(model.predict(wrapped).seconds, 0.9 * crs_seconds);
   }
   EXPECT_GT(model.predict(Filigree::EllOptions()).seconds, 1.1 * crs_seconds);
   EXPECT_EQ(model.statistics().best_block_size(), 2);
@@ -97,28 +97,27 @@ TEST(ByteModel, HasOtherFactorsForProcessorsThatAreNotOfIntel) {
   const ByteModel intel = model_of(crs, host_speed());
   Filigree::SellOptions sorted;
   sorted.sorting_window = Filigree::SellOptions::sorted_window;
-  EXPECT_LT(intel.predict(sorted).seconds, intel.predict(Filigree::SellOptions()).seconds);
   for (const ProcessorVendor vendor : {ProcessorVendor::other, ProcessorVendor::unknown}) {
     const ByteModel model = model_of(crs, host_speed(vendor));
-    EXPECT_GT(model.predict(sorted).seconds, model.predict(Filigree::SellOptions()).seconds);
+    EXPECT_DOUBLE_EQ(model.predict(sorted).seconds / intel.predict(sorted).seconds, 1.15 / 0.95);
     EXPECT_EQ(model.predict(Filigree::CrsOptions()).seconds, intel.predict(Filigree::CrsOptions()).seconds);
-    // The model takes CRS with lanes per row to be faster than that of Kokkos Kernels on processors of Intel only.
+    // The model takes CRS with lanes per row to be faster than that of Kokkos Kernels, on processors of Intel even more.
     Filigree::WrappedCrsOptions lanes;
     lanes.kernel = Filigree::CrsKernel::lanes;
-    EXPECT_LT(intel.predict(lanes).seconds, intel.predict(Filigree::CrsOptions()).seconds);
-    EXPECT_GT(model.predict(lanes).seconds, model.predict(Filigree::CrsOptions()).seconds);
+    EXPECT_LT(model.predict(lanes).seconds, model.predict(Filigree::CrsOptions()).seconds);
+    EXPECT_LT(intel.predict(lanes).seconds, model.predict(lanes).seconds);
     // On other processors short columns multiply the factor of SELL by 1.15.
     Filigree::SellOptions short_columns;
     short_columns.short_columns = true;
-    EXPECT_DOUBLE_EQ(model.predict(short_columns).seconds / intel.predict(short_columns).seconds,
-                     1.15 * 0.9 / 0.95);
+    EXPECT_DOUBLE_EQ(model.predict(short_columns).seconds / intel.predict(short_columns).seconds, 1.15);
   }
 }
 
 TEST(ByteModel, IsALittleMoreThanTheLargestTerm) {
   const auto crs = grid(20, 1);
-  // The factor of COO for a host with a processor of Intel is 1.
-  const double bytes = 1e10 * model_of(crs, host_speed()).predict(Filigree::CooOptions()).seconds;
+  // The factor of COO for a host with a processor that is not of Intel is 1.
+  const double bytes =
+      1e10 * model_of(crs, host_speed(ProcessorVendor::other)).predict(Filigree::CooOptions()).seconds;
   const double on_gpu = model_of(crs, h200()).predict(Filigree::CooOptions()).seconds;
   EXPECT_GT(on_gpu, bytes / 4300e9);
   // The memory is so slow that only the launch and the longest row add to its time.
@@ -190,7 +189,7 @@ TEST(ByteModel, HasTwoFactorsPerKernelForHosts) {
     return other.predict(options).seconds / intel.predict(options).seconds;
   };
   EXPECT_DOUBLE_EQ(ratio(Filigree::CrsOptions()), 1);
-  EXPECT_DOUBLE_EQ(ratio(Filigree::CooOptions()), 1.1);
+  EXPECT_DOUBLE_EQ(ratio(Filigree::CooOptions()), 1 / 0.95);
   EXPECT_DOUBLE_EQ(ratio(Filigree::EllOptions()), 1);
   EXPECT_DOUBLE_EQ(ratio(Filigree::DiaOptions()), 0.8 / 0.9);
   EXPECT_DOUBLE_EQ(ratio(Filigree::JdsOptions()), 1.7 / 1.2);
@@ -203,7 +202,7 @@ TEST(ByteModel, HasTwoFactorsPerKernelForHosts) {
   EXPECT_DOUBLE_EQ(ratio(jds_ell), 1.6 / 1.5);
   Filigree::WrappedCrsOptions balanced;
   balanced.kernel = Filigree::CrsKernel::balanced;
-  EXPECT_DOUBLE_EQ(ratio(balanced), 1.1);
+  EXPECT_DOUBLE_EQ(ratio(balanced), 1 / 0.95);
 }
 
 TEST(ByteModel, ChargesLongRowsThatOneLaneMultiplies) {
