@@ -181,14 +181,14 @@ TYPED_TEST_SUITE(RowsInChunks, ScalarsInChunks);
 TYPED_TEST(RowsInChunks, MayEndAtAnyEntry) {
   using Scalar = TypeParam;
   using WideCrs = KokkosSparse::CrsMatrix<Scalar, std::int64_t, Device, void, std::size_t>;
-  const std::int64_t lengths[] = {0,  1,  1,  2,   3,   7,   8,   9,   15,   16,   17,
-                                  63, 64, 65, 255, 256, 257, 511, 513, 2047, 2048, 2049};
+  const std::int64_t lengths[] = {0,  1,  1,  2,  3,  4,   5,   6,   7,   8,   9,    12,   15,
+                                  16, 17, 63, 64, 65, 255, 256, 257, 511, 513, 2047, 2048, 2049};
   const std::int64_t columns = 20000;
   Random random(23);
   for (const std::int64_t nnz : {30000, 1 << 20, (1 << 20) + 2048}) {
     HostMatrix<Scalar> host(0, columns);
     for (std::int64_t left = nnz; left > 0;) {
-      const std::int64_t length = std::min(left, lengths[random.below(22)]);
+      const std::int64_t length = std::min(left, lengths[random.below(26)]);
       host.rows.emplace_back();
       for (std::int64_t i = 0; i < length; ++i)
         host.rows.back().push_back({random.below(columns), random.value<Scalar>()});

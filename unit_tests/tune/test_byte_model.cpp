@@ -100,8 +100,11 @@ TEST(ByteModel, HasOtherFactorsForProcessorsThatAreNotOfIntel) {
   for (const ProcessorVendor vendor : {ProcessorVendor::other, ProcessorVendor::unknown}) {
     const ByteModel model = model_of(crs, host_speed(vendor));
     EXPECT_DOUBLE_EQ(model.predict(sorted).seconds / intel.predict(sorted).seconds, 1.15 / 0.95);
+    EXPECT_GT(model.predict(sorted).seconds, 1.2 * model.predict(Filigree::SellOptions()).seconds);
+    EXPECT_LT(intel.predict(sorted).seconds, 1.2 * intel.predict(Filigree::SellOptions()).seconds);
+    EXPECT_EQ(model.predict(Filigree::SellOptions()).seconds, intel.predict(Filigree::SellOptions()).seconds);
     EXPECT_EQ(model.predict(Filigree::CrsOptions()).seconds, intel.predict(Filigree::CrsOptions()).seconds);
-    // The model takes CRS with lanes per row to be faster than that of Kokkos Kernels, on processors of Intel even more.
+    // The model takes CRS with lanes per row to be faster than that of Kokkos Kernels, by a larger factor on Intel.
     Filigree::WrappedCrsOptions lanes;
     lanes.kernel = Filigree::CrsKernel::lanes;
     EXPECT_LT(model.predict(lanes).seconds, model.predict(Filigree::CrsOptions()).seconds);

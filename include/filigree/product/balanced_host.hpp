@@ -16,8 +16,8 @@ KOKKOS_FORCEINLINE_FUNCTION void leave_partial_sums(const Product& product, cons
     (is_head ? product.carry.head(chunk, c) : product.carry.tail(chunk, c)) = sums[c];
 }
 
-/// Multiplies the entries begin to end - 1, which are a part of a cut row. The compiler need not inline it: the loop over
-/// whole rows is faster if it is alone in its function.
+/// Multiplies the entries begin to end - 1, which are a part of a cut row. It is not inlined by force: the loop over whole
+/// rows is faster if it is alone in its function (see docs/performance.md, "Balanced product on hosts").
 template <bool Conjugate, class Product, class Operands>
 KOKKOS_FUNCTION void multiply_part_on_host(const Product& product, const Operands& operands,
                                            const std::int64_t chunk, const bool is_head,
@@ -45,8 +45,8 @@ KOKKOS_INLINE_FUNCTION void multiply_chunk_with_row_map(const Product& product, 
     if (row_end > end) return;
     ++row;
   }
-  // The rows from `row` to stop - 1 lie in this chunk. If it does not scale y in rows without entries (step 6 of
-  // balanced_product.hpp), these are left out.
+  // The rows from `row` to stop - 1 lie in this chunk. A chunk with too many rows leaves out those without entries:
+  // empty_rows has them.
   const std::int64_t stop = end < entries.nnz ? rows.end - 1 : rows.end;
   const bool skips_empty = entries.are_many(rows);
   for (;; ++row) {
@@ -68,6 +68,7 @@ KOKKOS_INLINE_FUNCTION void multiply_chunk_with_rows(const Product& product, con
   using operands_type = typename Product::operands_type;
   using sums_type = typename operands_type::sums_type;
   constexpr bool one_column = operands_type::most_columns == 1;
+  // Not a copy as above, with which COO was not faster.
   const auto& entries = product.entries;
   const auto operands = product.operands.template with_stride<UnitStride>();
   const auto all = neighbours(entries.values, entries.entries, 0, end);

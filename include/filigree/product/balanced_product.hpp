@@ -41,8 +41,8 @@
 //   nnz                           number of entries
 //   chunk_begins                  pointer to EntryChunks::chunk_begins; nullptr if chunk c begins with entry
 //                                 2048 * c
-//   row_of(i)                     row of entry i, by a search if necessary (used in set-up)
-//   begin_of(row)                 first entry of a row, by a search if necessary (used in set-up)
+//   row_of(i)                     row of entry i, by a search if necessary
+//   begin_of(row)                 first entry of a row, by a search if necessary
 //   first_row(chunk)              row of the first entry of a chunk
 //   row_begins_at(row, i)         whether entry i, which is in `row`, is the first entry of that row
 //   may_meet                      constexpr: whether chunks may meet (5c), which takes more registers
@@ -56,12 +56,13 @@
 //                                 each of them once. Kernels may call both several times
 //   row_begins_in_registers       constexpr: whether RowBegins keeps the rows that it found in registers
 // On a host:
-//   has_row_map                   constexpr: whether begin_of() takes constant time
+//   has_row_map                   constexpr: whether begin_of() takes constant time. If not, row_of() does
 //   With a row map:
 //   entries_of_row(row)           the entries of a row, as NeighbourEntries (row_layout.hpp)
-//   rows_of_chunk(chunk, end)     RowRange: the rows that a chunk, whose last entry is end - 1, reaches over. Unless
-//                                 `end` is nnz, the last of them is the row of entry `end`
-//   are_many(rows)                whether the chunk does not scale y in those of these rows that have no entries (step 6)
+//   rows_of_chunk(chunk, end)     RowRange: the rows that a chunk, whose last entry is end - 1, reaches over: those of
+//                                 its entries, and the row of entry `end` if there is such an entry. The first chunk
+//                                 begins with row 0, and the last one ends with the last row
+//   are_many(rows)                whether these are so many rows that those without entries are in empty_rows (step 6)
 //   next_with_entries(row)        the first row with entries that is not before `row`; the number of rows if there
 //                                 is none
 //   Without one:

@@ -23,7 +23,7 @@
 //   rows_per_host_team   (constexpr) the most stored rows that a thread multiplies before it takes others
 //   has_tiles            (constexpr) whether neighbouring stored rows are neighbours in memory, so that a
 //                        thread multiplies a tile of rows at once.
-// Without tiles:
+// Without tiles (and without padding):
 //   entries_of_row(i)    the entries of stored row i, which is row i of the matrix, as NeighbourEntries
 // With tiles:
 //   is_in_matrix_order() whether stored rows are in the order of the matrix. In a tile, stored rows that only fill a

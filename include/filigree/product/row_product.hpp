@@ -130,8 +130,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_on_host(const Operands& operands, typename 
                                              const Entries& entries) {
   std::decay_t<decltype(entries.count)> j = 0;
   if constexpr (!Padded && Operands::most_columns == 1) {
-    using sum_type = typename Operands::accumulator_type;
-    typename Operands::sums_type others[3] = {{sum_type(0)}, {sum_type(0)}, {sum_type(0)}};
+    typename Operands::sums_type others[3] = {};
     for (; j + 4 <= entries.count; j += 4)
       add_four_on_host<Conjugate>(operands, sums, others, entries, j);
     join_four_sums<Operands>(sums, others);
@@ -142,7 +141,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_on_host(const Operands& operands, typename 
   }
 }
 
-/// add_on_host() for a row whose entries are neighbours in memory, between those of the row before and the row after.
+/// add_on_host() for a row of CRS without padding: its entries are neighbours, and those of the next row follow.
 /// The order of the additions is the same. It prefetches entries of later rows (see docs/performance.md, "Prefetching on
 /// hosts"). Rows of any length are fast: pointers move from step to step, because with an index the compiler computes more
 /// addresses, and rows of less than four entries have a path of their own (see docs/performance.md, "Rows of CRS on
@@ -156,14 +155,14 @@ KOKKOS_FORCEINLINE_FUNCTION void add_row_on_host(const Operands& operands, typen
     add_on_host<false, Conjugate>(operands, sums, entries);
   } else {
     if (entries.count == 0) return;
-    prefetch_ahead(entries.values, 1);
-    prefetch_ahead(entries.entries, 1);
+    constexpr int block = 8;
+    prefetch_ahead(entries.values, block);
+    prefetch_ahead(entries.entries, block);
     if (entries.count >= 4) {
-      using sum_type = typename Operands::accumulator_type;
-      typename Operands::sums_type others[3] = {{sum_type(0)}, {sum_type(0)}, {sum_type(0)}};
-      for (; entries.count >= 8; entries.skip(8)) {
-        prefetch_ahead(entries.values + 8, 1);
-        prefetch_ahead(entries.entries + 8, 1);
+      typename Operands::sums_type others[3] = {};
+      for (; entries.count >= block; entries.skip(block)) {
+        prefetch_ahead(entries.values + block, block);
+        prefetch_ahead(entries.entries + block, block);
         add_four_on_host<Conjugate>(operands, sums, others, entries, 0);
         add_four_on_host<Conjugate>(operands, sums, others, entries, 4);
       }
@@ -275,6 +274,7 @@ struct RowProduct {
         i += count;
       }
     } else {
+      static_assert(!Layout::padded, "add_row_on_host() does not test for padding.");
       // Local copies, as above.
       const Layout local_layout = layout;
       const Operands of_product = operands.template with_stride<UnitStride>();

@@ -17,7 +17,6 @@ struct CrsLayout {
   static constexpr bool has_lanes = true;
   static constexpr bool has_tiles = false;
   static constexpr int rows_per_host_team = host_rows;
-  static constexpr bool has_excess = false;
   static constexpr bool is_sliced = false;
   static constexpr bool joins_words = false;
 
