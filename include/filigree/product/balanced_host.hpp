@@ -16,8 +16,8 @@ KOKKOS_FORCEINLINE_FUNCTION void leave_partial_sums(const Product& product, cons
     (is_head ? product.carry.head(chunk, c) : product.carry.tail(chunk, c)) = sums[c];
 }
 
-/// Multiplies the entries begin to end - 1, which are a part of a cut row. It is not inlined by force: the loop over whole
-/// rows is faster if it is alone in its function (see docs/performance.md, "Balanced product on hosts").
+/// Multiplies the entries begin to end - 1, which are a part of a cut row. The compiler may leave it out of line: the
+/// loop over whole rows is faster if it is alone in its function (see docs/performance.md, "Balanced product on hosts").
 template <bool Conjugate, class Product, class Operands>
 KOKKOS_FUNCTION void multiply_part_on_host(const Product& product, const Operands& operands,
                                            const std::int64_t chunk, const bool is_head,
@@ -61,14 +61,14 @@ KOKKOS_INLINE_FUNCTION void multiply_chunk_with_row_map(const Product& product, 
 }
 
 /// Multiplies the entries begin to end - 1 of a layout that stores the row of each entry, in steps of four entries. If the
-/// last of them is in the row, the others are too, because entries are sorted by row.
+/// last of them is in the row of the first, the others are too, because entries are sorted by row.
 template <bool UnitStride, bool Conjugate, class Product>
 KOKKOS_INLINE_FUNCTION void multiply_chunk_with_rows(const Product& product, const std::int64_t chunk,
                                                      const std::int64_t begin, const std::int64_t end) {
   using operands_type = typename Product::operands_type;
   using sums_type = typename operands_type::sums_type;
   constexpr bool one_column = operands_type::most_columns == 1;
-  // Not a copy as above, with which COO was not faster.
+  // A reference, because COO was not faster with a copy.
   const auto& entries = product.entries;
   const auto operands = product.operands.template with_stride<UnitStride>();
   const auto all = neighbours(entries.values, entries.entries, 0, end);

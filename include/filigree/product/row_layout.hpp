@@ -75,8 +75,8 @@ struct StridedEntries {
   }
 };
 
-/// Entries that are neighbours in memory. That their distance is a constant makes products on hosts faster (see
-/// docs/performance.md, "Prefetching on hosts").
+/// Entries that are neighbours in memory. Their distance is a constant, so that no address needs a multiplication (see
+/// docs/performance.md, "Rows of CRS on hosts").
 template <class Scalar, class Ordinal>
 using NeighbourEntries =
     StridedEntries<Scalar, Ordinal, std::int64_t, std::integral_constant<std::int64_t, 1>>;
