@@ -17,7 +17,8 @@ KOKKOS_FORCEINLINE_FUNCTION void leave_partial_sums(const Product& product, cons
 }
 
 /// Multiplies the entries begin to end - 1, which are a part of a cut row. The compiler may leave it out of line: the
-/// loop over whole rows is faster if it is alone in its function (see docs/performance.md, "Balanced product on hosts").
+/// loop over whole rows is faster if it is alone in its function (see docs/performance.md, "Balanced product on
+/// hosts").
 template <bool Conjugate, class Product, class Operands>
 KOKKOS_FUNCTION void multiply_part_on_host(const Product& product, const Operands& operands,
                                            const std::int64_t chunk, const bool is_head,
@@ -28,9 +29,9 @@ KOKKOS_FUNCTION void multiply_part_on_host(const Product& product, const Operand
   leave_partial_sums(product, chunk, is_head, sums);
 }
 
-/// Multiplies the entries begin to end - 1 of a layout with a row map. The row of the first entry may begin in an earlier
-/// chunk, and the row of the last entry may end in a later one. The rows between are multiplied as in the product with one
-/// lane per row.
+/// Multiplies the entries begin to end - 1 of a layout with a row map. The row of the first entry may begin in an
+/// earlier chunk, and the row of the last entry may end in a later one. The rows between are multiplied as in the
+/// product with one lane per row.
 template <bool UnitStride, bool Conjugate, class Product>
 KOKKOS_INLINE_FUNCTION void multiply_chunk_with_row_map(const Product& product, const std::int64_t chunk,
                                                         const std::int64_t begin, const std::int64_t end) {
@@ -60,8 +61,8 @@ KOKKOS_INLINE_FUNCTION void multiply_chunk_with_row_map(const Product& product, 
     multiply_part_on_host<Conjugate>(product, operands, chunk, false, entries.begin_of(stop), end);
 }
 
-/// Multiplies the entries begin to end - 1 of a layout that stores the row of each entry, in steps of four entries. If the
-/// last of them is in the row of the first, the others are too, because entries are sorted by row.
+/// Multiplies the entries begin to end - 1 of a layout that stores the row of each entry, in steps of four entries. If
+/// the last of them is in the row of the first, the others are too, because entries are sorted by row.
 template <bool UnitStride, bool Conjugate, class Product>
 KOKKOS_INLINE_FUNCTION void multiply_chunk_with_rows(const Product& product, const std::int64_t chunk,
                                                      const std::int64_t begin, const std::int64_t end) {
@@ -97,8 +98,8 @@ KOKKOS_INLINE_FUNCTION void multiply_chunk_with_rows(const Product& product, con
   }
 }
 
-/// Multiplies the entries of `chunk`, which are begin to end - 1. Product is a ChunkProduct. If UnitStride is true, x has
-/// unit stride. Entries are prefetched (see docs/performance.md, "Prefetching on hosts").
+/// Multiplies the entries of `chunk`, which are begin to end - 1. Product is a ChunkProduct. If UnitStride is true, x
+/// has unit stride. Entries are prefetched (see docs/performance.md, "Prefetching on hosts").
 template <bool UnitStride, bool Conjugate, class Product>
 KOKKOS_INLINE_FUNCTION void multiply_chunk_on_host(const Product& product, const std::int64_t chunk,
                                                    const std::int64_t begin, const std::int64_t end) {

@@ -141,10 +141,10 @@ KOKKOS_FORCEINLINE_FUNCTION void add_on_host(const Operands& operands, typename 
   }
 }
 
-/// add_on_host() for a row of CRS without padding: its entries are neighbours, and those of the next row follow.
-/// The order of the additions is the same. It prefetches entries of later rows (see docs/performance.md, "Prefetching on
-/// hosts"). For speed, pointers move from step to step, and rows of less than four entries have a path of their own (see
-/// docs/performance.md, "Rows of CRS on hosts").
+/// add_on_host() for a row of CRS without padding: its entries are neighbours, and those of the next row follow. The
+/// order of the additions is the same. It prefetches entries of later rows (see docs/performance.md, "Prefetching on
+/// hosts"). For speed, pointers move from step to step, and rows of less than four entries have a path of their own
+/// (see docs/performance.md, "Rows of CRS on hosts").
 template <bool Conjugate, class Operands, class Scalar, class Ordinal>
 KOKKOS_FORCEINLINE_FUNCTION void add_row_on_host(const Operands& operands, typename Operands::sums_type& sums,
                                                  NeighbourEntries<Scalar, Ordinal> entries) {
