@@ -26,6 +26,16 @@ constexpr bool assumes_finite_math = true;
 constexpr bool assumes_finite_math = false;
 #endif
 
+/// `condition`. A compiler for a host places the code that runs if it is true directly after the test, so that no jump
+/// leads there.
+KOKKOS_FORCEINLINE_FUNCTION bool expect(bool condition) {
+#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
+  return __builtin_expect(condition, true);
+#else
+  return condition;
+#endif
+}
+
 /// Whether ExecutionSpace runs on a GPU, that is, cannot use host memory. On a GPU one or more lanes multiply
 /// a row. On a host a team is one thread, which multiplies a long chunk of rows.
 template <class ExecutionSpace>

@@ -16,17 +16,32 @@ KOKKOS_FORCEINLINE_FUNCTION void leave_partial_sums(const Product& product, cons
     (is_head ? product.carry.head(chunk, c) : product.carry.tail(chunk, c)) = sums[c];
 }
 
-/// Multiplies the entries begin to end - 1, which are a part of a cut row. The compiler may leave it out of line: the
-/// loop over whole rows is faster if it is alone in its function (see docs/performance.md, "Balanced product on
-/// hosts").
-template <bool Conjugate, class Product, class Operands>
-KOKKOS_FUNCTION void multiply_part_on_host(const Product& product, const Operands& operands,
-                                           const std::int64_t chunk, const bool is_head,
-                                           const std::int64_t begin, const std::int64_t end) {
-  typename Operands::sums_type sums = {};
+/// Multiplies the entries begin to end - 1, which are a part of a cut row. Like multiply_rows_on_host(), it is not
+/// inlined by force.
+template <bool UnitStride, bool Conjugate, class Product>
+KOKKOS_FUNCTION void multiply_part_on_host(const Product& product, const std::int64_t chunk,
+                                           const bool is_head, const std::int64_t begin,
+                                           const std::int64_t end) {
+  const auto operands = product.operands.template with_stride<UnitStride>();
+  typename Product::operands_type::sums_type sums = {};
   add_row_on_host<Conjugate>(operands, sums,
                              neighbours(product.entries.values, product.entries.entries, begin, end));
   leave_partial_sums(product, chunk, is_head, sums);
+}
+
+/// multiply_rows_on_host(), but rows without entries are left out.
+template <bool UnitStride, bool Conjugate, class Layout, class Operands>
+KOKKOS_FUNCTION void multiply_rows_with_entries_on_host(const Layout& layout, const Operands& operands,
+                                                        const std::int64_t first, const std::int64_t end) {
+  // Local copies as in multiply_rows_on_host().
+  const Layout rows = layout;
+  const Operands of_product = operands.template with_stride<UnitStride>();
+  for (std::int64_t row = rows.next_with_entries(first); row < end; row = rows.next_with_entries(row + 1)) {
+    typename Operands::sums_type sums = {};
+    add_row_on_host<Conjugate>(
+        of_product, sums, neighbours(rows.values, rows.entries, rows.begin_of(row), rows.begin_of(row + 1)));
+    of_product.store(sums, row);
+  }
 }
 
 /// Multiplies the entries begin to end - 1 of a layout with a row map. The row of the first entry may begin in an
@@ -35,30 +50,24 @@ KOKKOS_FUNCTION void multiply_part_on_host(const Product& product, const Operand
 template <bool UnitStride, bool Conjugate, class Product>
 KOKKOS_INLINE_FUNCTION void multiply_chunk_with_row_map(const Product& product, const std::int64_t chunk,
                                                         const std::int64_t begin, const std::int64_t end) {
-  // Local copies, because after a store to y the compiler loads members of `product` again.
-  const auto entries = product.entries;
-  const auto operands = product.operands.template with_stride<UnitStride>();
+  const auto& entries = product.entries;
   const RowRange rows = entries.rows_of_chunk(chunk, end);
   std::int64_t row = rows.begin;
   if (entries.begin_of(row) < begin) {
     const std::int64_t row_end = entries.begin_of(row + 1);
-    multiply_part_on_host<Conjugate>(product, operands, chunk, true, begin, row_end < end ? row_end : end);
+    multiply_part_on_host<UnitStride, Conjugate>(product, chunk, true, begin, row_end < end ? row_end : end);
     if (row_end > end) return;
     ++row;
   }
   // The rows from `row` to stop - 1 lie in this chunk. A chunk with too many rows leaves out those without entries:
   // empty_rows has them.
   const std::int64_t stop = end < entries.nnz ? rows.end - 1 : rows.end;
-  const bool skips_empty = entries.are_many(rows);
-  for (;; ++row) {
-    if (skips_empty) row = entries.next_with_entries(row);
-    if (row >= stop) break;
-    typename Product::operands_type::sums_type sums = {};
-    add_row_on_host<Conjugate>(operands, sums, entries.entries_of_row(row));
-    operands.store(sums, row);
-  }
+  if (entries.are_many(rows))
+    multiply_rows_with_entries_on_host<UnitStride, Conjugate>(entries, product.operands, row, stop);
+  else
+    multiply_rows_on_host<UnitStride, Conjugate>(entries, product.operands, row, stop);
   if (stop < rows.end && entries.begin_of(stop) < end)
-    multiply_part_on_host<Conjugate>(product, operands, chunk, false, entries.begin_of(stop), end);
+    multiply_part_on_host<UnitStride, Conjugate>(product, chunk, false, entries.begin_of(stop), end);
 }
 
 /// Multiplies the entries begin to end - 1 of a layout that stores the row of each entry, in steps of four entries. If

@@ -58,7 +58,6 @@
 // On a host:
 //   has_row_map                   constexpr: whether begin_of() takes constant time. If not, row_of() does
 //   With a row map:
-//   entries_of_row(row)           the entries of a row, as NeighbourEntries (row_layout.hpp)
 //   rows_of_chunk(chunk, end)     RowRange: the rows that a chunk, whose last entry is end - 1, reaches over: those of
 //                                 its entries, and the row of entry `end` if there is such an entry. The first chunk
 //                                 begins with row 0, and the last one ends with the last row

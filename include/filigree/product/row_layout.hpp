@@ -24,7 +24,8 @@
 //   has_tiles            (constexpr) whether neighbouring stored rows are neighbours in memory, so that a
 //                        thread multiplies a tile of rows at once.
 // Without tiles (and without padding):
-//   entries_of_row(i)    the entries of stored row i, which is row i of the matrix, as NeighbourEntries
+//   begin_of(i)          the first entry of stored row i, which is row i of the matrix. The entries of the rows are
+//                        neighbours, in the order of the rows: pointers `values` and `entries`
 // With tiles:
 //   is_in_matrix_order() whether stored rows are in the order of the matrix. In a tile, stored rows that only fill a
 //                        slice may then stand at its end only.

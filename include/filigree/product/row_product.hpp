@@ -141,6 +141,20 @@ KOKKOS_FORCEINLINE_FUNCTION void add_on_host(const Operands& operands, typename 
   }
 }
 
+/// Adds the products of all entries, which are one to three, in their order. It is not a lambda, because GCC does not
+/// always inline a lambda early enough to keep the sums in registers (see docs/performance.md, "Short rows of CRS on
+/// hosts").
+template <bool Conjugate, class Operands, class Entries>
+KOKKOS_FORCEINLINE_FUNCTION void add_up_to_three_on_host(const Operands& operands,
+                                                         typename Operands::sums_type& sums,
+                                                         const Entries& entries) {
+  operands.add(sums, conjugate_if<Conjugate>(entries.value(0)), entries.column_once(0));
+  if (entries.count == 1) return;
+  operands.add(sums, conjugate_if<Conjugate>(entries.value(1)), entries.column_once(1));
+  if (entries.count == 2) return;
+  operands.add(sums, conjugate_if<Conjugate>(entries.value(2)), entries.column_once(2));
+}
+
 /// add_on_host() for a row of CRS without padding: its entries are neighbours, and those of the next row follow. The
 /// order of the additions is the same. It prefetches entries of later rows (see docs/performance.md, "Prefetching on
 /// hosts"). For speed, pointers move from step to step, and rows of less than four entries have a path of their own
@@ -156,31 +170,42 @@ KOKKOS_FORCEINLINE_FUNCTION void add_row_on_host(const Operands& operands, typen
     if (entries.count == 0) return;
     constexpr int block = 8;
     prefetch_ahead(entries.values, block);
+    // Such a row prefetches no column indices, and its code comes first. Both make it faster (see docs/performance.md,
+    // "Short rows of CRS on hosts").
+    if (expect(entries.count < 4)) return add_up_to_three_on_host<Conjugate>(operands, sums, entries);
     prefetch_ahead(entries.entries, block);
+    typename Operands::sums_type others[3] = {};
+    for (; entries.count >= block; entries.skip(block)) {
+      prefetch_ahead(entries.values + block, block);
+      prefetch_ahead(entries.entries + block, block);
+      add_four_on_host<Conjugate>(operands, sums, others, entries, 0);
+      add_four_on_host<Conjugate>(operands, sums, others, entries, 4);
+    }
     if (entries.count >= 4) {
-      typename Operands::sums_type others[3] = {};
-      for (; entries.count >= block; entries.skip(block)) {
-        prefetch_ahead(entries.values + block, block);
-        prefetch_ahead(entries.entries + block, block);
-        add_four_on_host<Conjugate>(operands, sums, others, entries, 0);
-        add_four_on_host<Conjugate>(operands, sums, others, entries, 4);
-      }
-      if (entries.count >= 4) {
-        add_four_on_host<Conjugate>(operands, sums, others, entries, 0);
-        entries.skip(4);
-      }
-      join_four_sums<Operands>(sums, others);
+      add_four_on_host<Conjugate>(operands, sums, others, entries, 0);
+      entries.skip(4);
     }
-    const auto add = [&](int j) {
-      operands.add(sums, conjugate_if<Conjugate>(entries.value(j)), entries.column_once(j));
-    };
-    if (entries.count > 0) {
-      add(0);
-      if (entries.count > 1) {
-        add(1);
-        if (entries.count > 2) add(2);
-      }
-    }
+    join_four_sums<Operands>(sums, others);
+    if (entries.count > 0) add_up_to_three_on_host<Conjugate>(operands, sums, entries);
+  }
+}
+
+/// Multiplies rows first to end - 1 of a layout with begin_of(row) on a host. If UnitStride is true, x has unit stride.
+/// The function is not inlined by force, because the loop is faster if it is alone in a function (see
+/// docs/performance.md, "Short rows of CRS on hosts").
+template <bool UnitStride, bool Conjugate, class Layout, class Operands>
+KOKKOS_FUNCTION void multiply_rows_on_host(const Layout& layout, const Operands& operands,
+                                           const std::int64_t first, const std::int64_t end) {
+  // After a store to y the compiler loads members of `layout` and `operands` again, but not those of local copies.
+  const Layout rows = layout;
+  const Operands of_product = operands.template with_stride<UnitStride>();
+  std::int64_t begin = first < end ? rows.begin_of(first) : 0;
+  for (std::int64_t row = first; row < end; ++row) {
+    const std::int64_t row_end = rows.begin_of(row + 1);
+    typename Operands::sums_type sums = {};
+    add_row_on_host<Conjugate>(of_product, sums, neighbours(rows.values, rows.entries, begin, row_end));
+    of_product.store(sums, row);
+    begin = row_end;
   }
 }
 
@@ -274,14 +299,7 @@ struct RowProduct {
       }
     } else {
       static_assert(!Layout::padded, "add_row_on_host() does not test for padding.");
-      // Local copies, as above.
-      const Layout local_layout = layout;
-      const Operands of_product = operands.template with_stride<UnitStride>();
-      for (std::int64_t row = first; row < end; ++row) {
-        sums_type sums = {};
-        add_row_on_host<Conjugate>(of_product, sums, local_layout.entries_of_row(row));
-        of_product.store(sums, row);
-      }
+      multiply_rows_on_host<UnitStride, Conjugate>(layout, operands, first, end);
     }
   }
 

@@ -39,16 +39,14 @@ struct CrsLayout {
   KOKKOS_FORCEINLINE_FUNCTION int lanes() const { return 1 << log2_lanes; }
   template <class Visit>
   KOKKOS_FORCEINLINE_FUNCTION void visit_lane_entries(std::int64_t row, int lane, const Visit& visit) const {
-    const std::int64_t begin = static_cast<std::int64_t>(row_map[row]);
-    const std::int64_t length = static_cast<std::int64_t>(row_map[row + 1]) - begin;
+    const std::int64_t begin = begin_of(row);
+    const std::int64_t length = begin_of(row + 1) - begin;
     visit(StridedEntries<const Scalar, const Ordinal>{values + begin + lane, entries + begin + lane,
                                                       std::int64_t(1) << log2_lanes,
                                                       entries_of_lane(length, lane, log2_lanes)});
   }
-  KOKKOS_FORCEINLINE_FUNCTION NeighbourEntries<const Scalar, const Ordinal> entries_of_row(
-      std::int64_t row) const {
-    return neighbours(values, entries, static_cast<std::int64_t>(row_map[row]),
-                      static_cast<std::int64_t>(row_map[row + 1]));
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t begin_of(std::int64_t row) const {
+    return static_cast<std::int64_t>(row_map[row]);
   }
 };
 

@@ -51,10 +51,6 @@ struct CrsEntryLayout {
   KOKKOS_FORCEINLINE_FUNCTION bool row_begins_at(std::int64_t row, std::int64_t i) const {
     return begin_of(row) == i;
   }
-  KOKKOS_FORCEINLINE_FUNCTION NeighbourEntries<const Scalar, const Ordinal> entries_of_row(
-      std::int64_t row) const {
-    return neighbours(values, entries, begin_of(row), begin_of(row + 1));
-  }
   /// The first row with entries that is not before `row`, or row_count if there is none.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t next_with_entries(std::int64_t row) const {
     const std::int64_t begin = begin_of(row);
