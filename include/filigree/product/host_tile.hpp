@@ -39,7 +39,7 @@ constexpr std::int64_t most_rows_of_one_stream = 64;
 
 /// The prefetch distance, in rows, if each column or jagged diagonal is a stream of its own: in ELL, in slices of more
 /// than most_rows_of_one_stream rows, and in JDS with one column of x (see docs/performance.md, "Prefetching on hosts").
-constexpr std::int64_t host_tile_rows_ahead = 96;
+constexpr std::int64_t host_tile_rows_ahead = 192;
 
 /// A tile of neighbouring stored rows of ELL or SELL, and the loops in which a host thread multiplies it.
 ///
@@ -76,7 +76,8 @@ struct HostTile {
   /// Rows of a group, whose sums stay in registers.
   static constexpr int group_rows = 32;
   static constexpr int columns_per_step = 4;
-  /// In a tile of one stream the rows that have an entry left are counted before every 16th column.
+  /// The rows that have an entry left are counted before every 16th column in a tile of one stream, otherwise before
+  /// every fourth one.
   static constexpr int columns_per_test = 16;
 
   template <bool Conjugate, class Operands>
@@ -133,12 +134,12 @@ struct HostTile {
     int rows_left = rows;
     while (k < end) {
       // Counting takes time (see docs/performance.md, "Columns and rows of a tile on hosts").
-      if (Streams || (k > 0 && k % columns_per_test == 0)) {
+      if (k > 0 && k % (Streams ? columns_per_step : columns_per_test) == 0) {
         rows_left = rows_with_entry(i, rows, k);
         if (rows_left * 8 < rows) break;
       }
       const std::int64_t step_end = k + columns_per_step < end ? k + columns_per_step : end;
-      add_step<Rows, Streams, Masked, Conjugate>(operands, sums_of_group, i, rows, k, step_end);
+      add_columns<Rows, Streams, Masked, Conjugate>(operands, sums_of_group, i, rows, k, step_end);
       k = step_end;
     }
     // Less than an eighth of the rows are left. Added row by row, they do not read the padding of the others.
@@ -159,45 +160,7 @@ struct HostTile {
     return result;
   }
 
-  /// Adds entries k to end - 1, up to four, of the rows i to i + rows - 1.
-  template <int Rows, bool Streams, bool Masked, bool Conjugate, class Operands>
-  KOKKOS_FORCEINLINE_FUNCTION void add_step(const Operands& operands,
-                                            typename Operands::accumulator_type* KOKKOS_RESTRICT sums,
-                                            std::int64_t i, int rows, std::int64_t k,
-                                            std::int64_t end) const {
-    if constexpr (Streams && Rows > 0)
-      if (end - k == columns_per_step) return add_streams<Rows, Masked, Conjugate>(operands, sums, i, k);
-    add_columns<Rows, Streams, Masked, Conjugate>(operands, sums, i, rows, k, end);
-  }
-
-  /// The same for four columns that are streams of memory of their own. One step of the loop reads all of them. A loop
-  /// over one column after the other would read a few cache lines of each in turn, which is slower on some processors
-  /// (see docs/performance.md, "Columns and rows of a tile on hosts").
-  template <int Rows, bool Masked, bool Conjugate, class Operands>
-  KOKKOS_FORCEINLINE_FUNCTION void add_streams(const Operands& operands,
-                                               typename Operands::accumulator_type* KOKKOS_RESTRICT sums,
-                                               std::int64_t i, std::int64_t k) const {
-    const Scalar* KOKKOS_RESTRICT const value = values + k * stride + i;
-    const Entry* KOKKOS_RESTRICT const entry = entries + k * stride + i;
-    // The last groups of a tile prefetch the first rows of the next four columns. Nothing tests whether these exist,
-    // because a prefetch of another address does no harm. With `ahead` instead of a constant the loop would be slower.
-    constexpr std::int64_t in_band = host_tile_rows_ahead;
-    const std::int64_t distance =
-        i + in_band < row_count ? in_band : in_band - row_count + columns_per_step * stride;
-    for (int c = 0; c < columns_per_step; ++c) {
-      prefetch_elements(value + c * stride, Rows, distance);
-      prefetch_elements(entry + c * stride, Rows, distance);
-    }
-    for (int r = 0; r < Rows; ++r) {
-      typename Operands::accumulator_type sum = sums[r];
-      FILIGREE_UNROLL(8)
-      for (int c = 0; c < columns_per_step; ++c)
-        sum += product_of<Masked, Conjugate>(operands, value[c * stride + r], entry[c * stride + r]);
-      sums[r] = sum;
-    }
-  }
-
-  /// The same, one column after the other.
+  /// Adds entries k to end - 1, up to four, of the rows i to i + rows - 1, one column after the other.
   template <int Rows, bool Streams, bool Masked, bool Conjugate, class Operands>
   KOKKOS_FORCEINLINE_FUNCTION void add_columns(const Operands& operands,
                                                typename Operands::accumulator_type* KOKKOS_RESTRICT sums,
