@@ -91,6 +91,21 @@ TEST(ByteModel, CountsBytesOnAHost) {
   Filigree::BellOptions bell;
   bell.block_size = 2;
   EXPECT_GT(model.predict(bell).seconds, model.predict(wrapped).seconds);
+  wrapped.kernel = Filigree::CrsKernel::balanced;
+  EXPECT_DOUBLE_EQ(model.predict(wrapped).seconds, 0.85 * crs_seconds);
+}
+
+TEST(ByteModel, ChargesSmallBlocksMoreOnAHost) {
+  for (const int block_size : {2, 4}) {
+    // Blocked ELL stores 7 blocks and their columns for each of the 512 block rows.
+    const auto crs = grid(8, block_size);
+    const double n = 512 * block_size;
+    Filigree::BellOptions bell;
+    bell.block_size = block_size;
+    EXPECT_DOUBLE_EQ(
+        model_of(crs, host_speed()).predict(bell).seconds,
+        (block_size == 2 ? 1.2 : 0.75) * (7 * (block_size * n * 8 + 512 * 4) + 2 * n * 8) / 1e10);
+  }
 }
 
 TEST(ByteModel, ChargesBlockComponentsOnAHost) {

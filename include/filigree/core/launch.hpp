@@ -26,8 +26,8 @@ constexpr bool assumes_finite_math = true;
 constexpr bool assumes_finite_math = false;
 #endif
 
-/// `condition`. A compiler for a host places the code that runs if it is true directly after the test, so that no jump
-/// leads there.
+/// `condition`. It tells a compiler for a host that the condition is mostly true, so that the code for that case comes
+/// directly after the test.
 KOKKOS_FORCEINLINE_FUNCTION bool expect(bool condition) {
 #if defined(__GNUC__) && !defined(__CUDA_ARCH__)
   return __builtin_expect(condition, true);

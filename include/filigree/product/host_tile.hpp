@@ -38,8 +38,11 @@ struct EntryIsColumn {
 constexpr std::int64_t most_rows_of_one_stream = 64;
 
 /// The prefetch distance, in rows, if each column or jagged diagonal is a stream of its own: in ELL, in slices of more
-/// than most_rows_of_one_stream rows, and in JDS with one column of x (see docs/performance.md, "Prefetching on hosts").
+/// than most_rows_of_one_stream rows, and in JDS. This one is for one column of x and one lane per row (see
+/// docs/performance.md, "One column after the other on hosts").
 constexpr std::int64_t host_tile_rows_ahead = 192;
+/// The same with several columns of x or several lanes per row.
+constexpr std::int64_t host_band_rows_ahead = 96;
 
 /// A tile of neighbouring stored rows of ELL or SELL, and the loops in which a host thread multiplies it.
 ///
@@ -61,7 +64,7 @@ struct HostTile {
   std::int64_t row_count;
   std::int64_t width;    ///< entries per row, padding included
   const Entry* lengths;  ///< if Lengths: row lengths, which may exceed the width
-  std::int64_t ahead;    ///< prefetch distance in elements
+  std::int64_t ahead;    ///< prefetch distance in elements, unless host_tile_rows_ahead is used
 
   /// Adds the products of all rows of the tile: sums[i] += row i * x.
   template <bool Conjugate, class Operands>
@@ -100,7 +103,7 @@ struct HostTile {
                                                  typename Operands::sums_type* sums) const {
     if (row_count <= most_rows_of_one_stream)
       add_groups_in_bands<false, Masked, Conjugate>(operands, sums, width);
-    else  // Four columns of values and four of entries are as many streams as a core reads at full speed.
+    else  // Other numbers of columns were slower (see docs/performance.md, "One column after the other on hosts").
       add_groups_in_bands<true, Masked, Conjugate>(operands, sums, columns_per_step);
   }
 
@@ -134,7 +137,7 @@ struct HostTile {
     int rows_left = rows;
     while (k < end) {
       // Counting takes time (see docs/performance.md, "Columns and rows of a tile on hosts").
-      if (k > 0 && k % (Streams ? columns_per_step : columns_per_test) == 0) {
+      if (Streams || (k > 0 && k % columns_per_test == 0)) {
         rows_left = rows_with_entry(i, rows, k);
         if (rows_left * 8 < rows) break;
       }

@@ -24,8 +24,9 @@
 //   has_tiles            (constexpr) whether neighbouring stored rows are neighbours in memory, so that a
 //                        thread multiplies a tile of rows at once.
 // Without tiles (and without padding):
-//   begin_of(i)          the first entry of stored row i, which is row i of the matrix. The entries of the rows are
-//                        neighbours, in the order of the rows: pointers `values` and `entries`
+//   begin_of(i)          the first entry of stored row i, which is row i of the matrix; the number of entries if i is
+//                        the number of rows. The entries of the rows are neighbours, in the order of the rows
+//   values, entries      pointers to the value and the column of each entry
 // With tiles:
 //   is_in_matrix_order() whether stored rows are in the order of the matrix. In a tile, stored rows that only fill a
 //                        slice may then stand at its end only.

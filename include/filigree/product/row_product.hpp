@@ -170,8 +170,8 @@ KOKKOS_FORCEINLINE_FUNCTION void add_row_on_host(const Operands& operands, typen
     if (entries.count == 0) return;
     constexpr int block = 8;
     prefetch_ahead(entries.values, block);
-    // Such a row prefetches no column indices, and its code comes first. Both make it faster (see docs/performance.md,
-    // "Short rows of CRS on hosts").
+    // A row of less than four entries prefetches no column indices, and its code comes first. Both make it faster (see
+    // docs/performance.md, "Short rows of CRS on hosts").
     if (expect(entries.count < 4)) return add_up_to_three_on_host<Conjugate>(operands, sums, entries);
     prefetch_ahead(entries.entries, block);
     typename Operands::sums_type others[3] = {};
@@ -191,7 +191,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_row_on_host(const Operands& operands, typen
 }
 
 /// Multiplies rows first to end - 1 of a layout with begin_of(row) on a host. If UnitStride is true, x has unit stride.
-/// The function is not inlined by force, because the loop is faster if it is alone in a function (see
+/// The function is not inlined by force, because balanced CRS is faster if this loop is alone in a function (see
 /// docs/performance.md, "Short rows of CRS on hosts").
 template <bool UnitStride, bool Conjugate, class Layout, class Operands>
 KOKKOS_FUNCTION void multiply_rows_on_host(const Layout& layout, const Operands& operands,

@@ -40,7 +40,7 @@ struct JaggedTile {
   std::int64_t row_count;
   std::int64_t width;  ///< length of the first row, the longest
 
-  /// Jagged diagonals that are added at once, so that a sum is loaded and stored once for all of them.
+  /// Jagged diagonals that are added to all rows of the tile before the next ones.
   static constexpr int band = 4;
 
   /// Adds the products of all rows of the tile: sums[i] += row i * x.
