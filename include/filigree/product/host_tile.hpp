@@ -38,11 +38,12 @@ struct EntryIsColumn {
 constexpr std::int64_t most_rows_of_one_stream = 64;
 
 /// The prefetch distance, in rows, if each column or jagged diagonal is a stream of its own: in ELL, in slices of more
-/// than most_rows_of_one_stream rows, and in JDS. This one is for one column of x and one lane per row (see
-/// docs/performance.md, "One column after the other on hosts").
-constexpr std::int64_t host_tile_rows_ahead = 192;
-/// The same with several columns of x or several lanes per row.
-constexpr std::int64_t host_band_rows_ahead = 96;
+/// than most_rows_of_one_stream rows, and in JDS with one column of x (see docs/performance.md, "Prefetching on
+/// hosts").
+constexpr std::int64_t host_tile_rows_ahead = 96;
+/// The same in HostTile with one column of x and one lane per row (see docs/performance.md, "One column after the other
+/// on hosts").
+constexpr std::int64_t host_column_rows_ahead = 192;
 
 /// A tile of neighbouring stored rows of ELL or SELL, and the loops in which a host thread multiplies it.
 ///
@@ -64,7 +65,7 @@ struct HostTile {
   std::int64_t row_count;
   std::int64_t width;    ///< entries per row, padding included
   const Entry* lengths;  ///< if Lengths: row lengths, which may exceed the width
-  std::int64_t ahead;    ///< prefetch distance in elements, unless host_tile_rows_ahead is used
+  std::int64_t ahead;    ///< prefetch distance in elements, unless host_column_rows_ahead is used
 
   /// Adds the products of all rows of the tile: sums[i] += row i * x.
   template <bool Conjugate, class Operands>
@@ -174,7 +175,7 @@ struct HostTile {
     for (; k < end; ++k, value += stride, entry += stride) {
       // Not for fewer rows: a slice of few rows is one stream of memory, which the hardware prefetches.
       if constexpr (Rows > 0) {
-        const std::int64_t distance = Streams ? host_tile_rows_ahead : ahead;
+        const std::int64_t distance = Streams ? host_column_rows_ahead : ahead;
         prefetch_elements(value, Rows, distance);
         prefetch_elements(entry, Rows, distance);
       }

@@ -75,7 +75,7 @@ struct EllLayout : RowLayout<EllLayout<Scalar, Ordinal, RowLengths>, Scalar, Ord
     const auto visit_as = [&](auto unit_step) {
       visit(HostTile<Scalar, Ordinal, EntryIsColumn, RowLengths, decltype(unit_step)::value>{
           values + start, entries + start, EntryIsColumn(), stride << log2_lanes, log2_lanes, count, width,
-          RowLengths ? row_lengths + i : nullptr, host_band_rows_ahead << log2_lanes});
+          RowLengths ? row_lengths + i : nullptr, host_tile_rows_ahead << log2_lanes});
     };
     if (log2_lanes == 0)
       visit_as(std::true_type());

@@ -40,7 +40,7 @@ struct JaggedTile {
   std::int64_t row_count;
   std::int64_t width;  ///< length of the first row, the longest
 
-  /// Jagged diagonals that are added to all rows of the tile before the next ones.
+  /// Jagged diagonals that are added at once, so that a sum is loaded and stored once for all of them.
   static constexpr int band = 4;
 
   /// Adds the products of all rows of the tile: sums[i] += row i * x.
@@ -51,16 +51,19 @@ struct JaggedTile {
     for (std::int64_t k = 0; k < width; k += band) {
       const std::int64_t end = k + band < width ? k + band : width;
       const std::int64_t whole = end - k == band ? rows_with_entry(end - 1) : 0;
-      std::int64_t i = 0;
-      if constexpr (one_column)
-        for (; i + rows_per_step <= whole; i += rows_per_step)
-          add_step<rows_per_step, Conjugate>(operands, sums + i, k, i);
-      for (; i < whole; i += rows_per_step) {
-        if constexpr (!one_column)
+      for (std::int64_t i = 0; i < whole; i += rows_per_step) {
+        if constexpr (one_column) {
+          FILIGREE_UNROLL(4)
+          for (int e = 0; e < band; ++e) {
+            prefetch_elements(values + offsets[k + e] + i, rows_per_step, host_tile_rows_ahead);
+            prefetch_elements(entries + offsets[k + e] + i, rows_per_step, host_tile_rows_ahead);
+          }
+        } else {
           for (std::int64_t next = end; next < end + band && next < width; ++next) {
             prefetch_elements(values + offsets[next], rows_per_step, i);
             prefetch_elements(entries + offsets[next], rows_per_step, i);
           }
+        }
         add_diagonals<band, Conjugate>(operands, sums, k, i,
                                        i + rows_per_step < whole ? i + rows_per_step : whole);
       }
@@ -75,25 +78,6 @@ struct JaggedTile {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t rows_with_entry(std::int64_t k) const {
     const std::int64_t rest = offsets[k + 1] - offsets[k] - first;
     return rest < row_count ? rest : row_count;
-  }
-
-  /// Adds the jagged diagonals k to k + band - 1 of the rows i to i + Rows - 1, one after the other, with one column of
-  /// x. Each row must have all of them. `sums` are those of row i.
-  template <std::int64_t Rows, bool Conjugate, class Operands>
-  KOKKOS_FORCEINLINE_FUNCTION void add_step(const Operands& operands, typename Operands::sums_type* sums,
-                                            std::int64_t k, std::int64_t i) const {
-    using accumulator_type = typename Operands::accumulator_type;
-    // With one column of x the sums of the rows are contiguous.
-    auto* KOKKOS_RESTRICT const sums_of_step = reinterpret_cast<accumulator_type*>(sums);
-    for (int e = 0; e < band; ++e) {
-      const Scalar* KOKKOS_RESTRICT const value = values + offsets[k + e] + i;
-      const Ordinal* KOKKOS_RESTRICT const entry = entries + offsets[k + e] + i;
-      prefetch_elements(value, Rows, host_tile_rows_ahead);
-      prefetch_elements(entry, Rows, host_tile_rows_ahead);
-      for (std::int64_t r = 0; r < Rows; ++r)
-        sums_of_step[r] += widen<accumulator_type>(conjugate_if<Conjugate>(value[r])) *
-                           widen<accumulator_type>(operands.x(entry[r], 0));
-    }
   }
 
   /// Adds entries k to k + Count - 1 of rows begin to end - 1. Each row must have all of them.

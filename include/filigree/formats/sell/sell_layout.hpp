@@ -225,7 +225,7 @@ struct SellLayout : RowLayout<SellLayout<Scalar, Ordinal, ShortColumns>, Scalar,
     // docs/performance.md, "Prefetching on hosts").
     constexpr std::int64_t elements_ahead = 1024;
     const std::int64_t ahead =
-        height(slice) > most_rows_of_one_stream ? host_band_rows_ahead << log2_lanes : elements_ahead;
+        height(slice) > most_rows_of_one_stream ? host_tile_rows_ahead << log2_lanes : elements_ahead;
     const Scalar* const value = values + slice_offsets[slice] + start;
     const auto visit_entries = [&](const auto* entry, const auto& column) {
       using entry_type = std::decay_t<decltype(*entry)>;
