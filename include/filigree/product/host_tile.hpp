@@ -104,7 +104,7 @@ struct HostTile {
                                                  typename Operands::sums_type* sums) const {
     if (row_count <= most_rows_of_one_stream)
       add_groups_in_bands<false, Masked, Conjugate>(operands, sums, width);
-    else  // Other numbers of columns were slower (see docs/performance.md, "One column after the other on hosts").
+    else  // No other number of columns was faster (see docs/performance.md, "One column after the other on hosts").
       add_groups_in_bands<true, Masked, Conjugate>(operands, sums, columns_per_step);
   }
 
