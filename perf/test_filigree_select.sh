@@ -27,6 +27,8 @@ grep -q '^small ' "$work/out" || fail "no line for the matrix in float with warm
 "$tool" --entries=500 --time-best "$work/small.mtx" > "$work/out"
 grep -Eq "^of the best format's speed: .* of 1 matrices, 0 not measured" "$work/out" ||
   fail "no summary with --time-best: $(cat "$work/out")"
+"$tool" --entries=500 --mix-rows "$work/small.mtx" > "$work/out"
+grep -Eq '^small +300 +500 ' "$work/out" || fail "no line for the matrix with mixed rows: $(cat "$work/out")"
 for bad in --scalar=half --entries=none --seconds=1 --unknown "$work/nowhere.mtx" "$work/empty.mtx"; do
   if "$tool" "$bad" > "$work/out" 2> "$work/err"; then fail "$bad was accepted"; fi
   grep -q '^filigree_select: ' "$work/err" || fail "$bad was refused without a message"

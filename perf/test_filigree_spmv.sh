@@ -41,6 +41,17 @@ grep -Eq '^sym_cds +[0-9.]+ ' "$work/out" || fail "--symmetric does not measure 
 "$tool" --grid=6x5x4 --dof=2 --format=cds,sym_cds --benchmark_min_time=0.001 > "$work/out" 2> "$work/err"
 grep -q '^sym_cds is not measured: .*the matrix is not symmetric' "$work/out" || fail "sym_cds is not refused"
 
+# Mixed rows have the same entries on more diagonals.
+storage() {
+  "$tool" --grid=1001 --format=dia --benchmark_min_time=0.001 --benchmark_out="$work/mixed.json" "$@" \
+    > "$work/out" 2> "$work/err"
+  grep -q '"entries": "3001"' "$work/mixed.json" || fail "not 3001 entries with $*"
+  sed -n 's/ *"storage_MB": \([0-9.e+-]*\),*/\1/p' "$work/mixed.json" | head -n 1
+}
+awk -v p="$(storage)" -v q="$(storage --mix-rows)" 'BEGIN { exit !(p > 0 && q > 3 * p) }' ||
+  fail "--mix-rows does not change the storage of dia"
+grep -q '1001_mixed' "$work/out" || fail "the name does not say that rows are mixed"
+
 # Each format is also measured with narrower values. The recommendation does not name them.
 "$tool" --grid=6x5x4 --dof=2 --symmetric --format=cds,sell --store=float --benchmark_min_time=0.001 \
   --benchmark_out="$work/stored.json" > "$work/out" 2> "$work/err"

@@ -35,17 +35,17 @@ struct ByteModel::Kernel {
 struct ByteModel::Kernels {
   /// The product of Kokkos Kernels. The mean row length decides the lanes per row.
   static constexpr Kernel kokkos_kernels = {63, 3.5, 190, 20e9, {1, 1}, 0.96};
-  static constexpr Kernel crs_one_lane = {46, 6.6, 150, 62e9, {0.8, 0.7}, 0.58};
+  static constexpr Kernel crs_one_lane = {46, 6.6, 150, 62e9, {0.9, 0.9}, 0.58};
   /// Rows begin and end inside sectors. A sector is loaded whole even if a row needs only a part of it.
-  static constexpr Kernel crs_lanes = {65, 7.1, 110, 24e9, {0.8, 0.7}};
+  static constexpr Kernel crs_lanes = {65, 7.1, 110, 24e9, {0.9, 0.9}};
   /// Chunks of equally many entries: one step multiplies and adds 32 of them.
-  static constexpr Kernel crs_balanced = {16, 16, 0, 38e9, {0.85, 0.75}, 0.65, 2000};
+  static constexpr Kernel crs_balanced = {16, 16, 0, 38e9, {0.95, 0.95}, 0.65, 2000};
   static constexpr Kernel coo = {13, 24, 0, 32e9, {0.95, 1}, 0.96, 1900};
   static constexpr Kernel ell = {46, 9.4, 125, 48e9, {1.15, 1.15}, 0.88};
   static constexpr Kernel ell_lanes = {65, 7.8, 145, 48e9, {1.5, 1.5}, 0.91};
   /// Reads no row lengths.
   static constexpr Kernel ellpack = {46, 3, 115, 52e9, {0.95, 1.05}};
-  static constexpr Kernel sell = {50, 6.2, 110, 46e9, {0.85, 0.9}, 0.77};
+  static constexpr Kernel sell = {50, 6.2, 110, 46e9, {0.9, 0.8}, 0.77};
   /// Reads the permutation and stores each sum in its matrix row.
   static constexpr Kernel sell_sorted = {58, 5.5, 140, 55e9, {0.95, 1.15}, 0.8};
   static constexpr Kernel sell_lanes = {80, 8.4, 150, 50e9, {1.5, 1.5}, 0.88};

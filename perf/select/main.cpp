@@ -31,6 +31,7 @@ struct Options : SessionOptions {
   std::vector<std::string> paths;
   bool generated = false;
   std::int64_t entries = 20000000;
+  bool mixes_rows = false;
   std::string scalar = "double";
   bool warm = false;
   bool time_best = false;
@@ -42,7 +43,7 @@ std::vector<NamedMatrix<Crs>> matrices(const Options& options) {
   std::vector<NamedMatrix<Crs>> result;
   for (const std::string& path : options.paths)
     for (const std::filesystem::path& file : matrix_files(path))
-      result.push_back(from_file<Crs>(file, options.entries));
+      result.push_back(from_file<Crs>(file, options.entries, {}, options.mixes_rows));
   if (options.generated && options.quick) {
     result.push_back({"small grid", 2, []() { return grid_matrix<Crs>({8, 3, 2}); }});
     result.push_back({"small power law", 1, []() {
@@ -248,6 +249,7 @@ int main(int argc, char** argv) {
       ->type_name("N")
       ->check(CLI::Range(1, std::numeric_limits<int>::max()))
       ->capture_default_str();
+  app.add_flag("--mix-rows", options.mixes_rows, FiligreePerf::mix_rows_help);
   app.add_option("--scalar", options.scalar, "type of the values")
       ->check(CLI::IsMember({"double", "float"}))
       ->capture_default_str();

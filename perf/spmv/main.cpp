@@ -27,8 +27,8 @@ Crs make_matrix(const Options& options) {
                       : Filigree::StencilProblem<>(grid.cells, grid.points(), grid.dof, grid.boundaries)
                             .template crs<Crs>();
   Kokkos::fence();
-  if (options.repeat == 1) return crs;
-  const Crs larger = repeated(crs, options.repeat);
+  if (options.repeat == 1 && !options.mixes_rows) return crs;
+  const Crs larger = repeated(crs, options.repeat, options.mixes_rows);
   Kokkos::fence();
   return larger;
 }

@@ -44,6 +44,7 @@ void Options::add_to(CLI::App& app) {
       "--symmetric", symmetric,
       "measures the formats of symmetric matrices too. A grid then has symmetric coefficients. A file\n"
       "must hold a symmetric matrix");
+  app.add_flag("--mix-rows", mixes_rows, mix_rows_help)->excludes("--symmetric");
   app.add_flag("--repeated-blocks", repeated_blocks, "measures the formats that store equal blocks once too");
   app.add_option(
          "--store", stored,
@@ -74,7 +75,7 @@ void Options::parse_formats(const std::string& names) {
 std::string Options::problem() const {
   const std::string name =
       matrix.empty() ? grid.name() + (symmetric ? "_symmetric" : "") : matrix_name(matrix);
-  return name + (repeat > 1 ? "_x" + std::to_string(repeat) : "") +
+  return name + (repeat > 1 ? "_x" + std::to_string(repeat) : "") + (mixes_rows ? "_mixed" : "") +
          (columns > 1 ? "_columns" + std::to_string(columns) + "_" + layout : "");
 }
 
@@ -83,6 +84,7 @@ std::string Options::problem_flags() const {
       matrix.empty() ? grid.flags() : "--matrix=" + std::filesystem::path(matrix).filename().string();
   if (grid.dof > 1) text += " --dof=" + std::to_string(grid.dof);
   if (repeat > 1) text += " --repeat=" + std::to_string(repeat);
+  if (mixes_rows) text += " --mix-rows";
   if (symmetric) text += " --symmetric";
   if (repeated_blocks) text += " --repeated-blocks";
   if (columns > 1) text += " --columns=" + std::to_string(columns) + " --layout=" + layout;

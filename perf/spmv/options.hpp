@@ -14,6 +14,7 @@ struct Options {
   std::string matrix;       ///< file, or empty for the grid
   GridOptions grid;         ///< its unknowns per cell are the block size of CDS, BSR and blocked ELL
   std::int64_t repeat = 1;  ///< copies along the diagonal
+  bool mixes_rows = false;  ///< see repeated()
   std::string scalar = "double";
   bool symmetric = false;            ///< the grid has symmetric blocks, and symmetric formats are measured
   bool repeated_blocks = false;      ///< formats that store equal blocks once are measured

@@ -39,6 +39,11 @@ std::vector<std::filesystem::path> matrix_files(const std::filesystem::path& pat
 /// The name of a file without its folder and without .mtx or .mtx.gz.
 std::string matrix_name(const std::filesystem::path& file);
 
+/// The help text of --mix-rows, see repeated().
+inline constexpr const char* mix_rows_help =
+    "puts each group of eight rows in a random order, so that a processor cannot learn the row lengths of\n"
+    "one copy of a matrix. Diagonals and blocks are lost";
+
 /// The matrices that --matrix and --entries describe.
 struct FileOptions {
   std::vector<std::string> paths;  ///< files, or folders of them

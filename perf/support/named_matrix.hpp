@@ -63,22 +63,23 @@ Crs grid_matrix(const GridCase& grid) {
   return grid_matrix<Crs>(grid, grid.stencil());
 }
 
-/// The matrix repeated along the diagonal until it has about `entries` entries. 0 means no repeats.
+/// The matrix repeated along the diagonal until it has about `entries` entries. 0 means no repeats. mixes_rows is that of
+/// repeated().
 template <class Crs>
-Crs repeated_to(const Crs& crs, std::int64_t entries) {
+Crs repeated_to(const Crs& crs, std::int64_t entries, bool mixes_rows = false) {
   if (crs.nnz() == 0) return crs;
-  return repeated(crs, std::max<std::int64_t>(1, (entries + crs.nnz() / 2) / crs.nnz()));
+  return repeated(crs, std::max<std::int64_t>(1, (entries + crs.nnz() / 2) / crs.nnz()), mixes_rows);
 }
 
 /// The matrix of a file, repeated as by repeated_to().
 template <class Crs>
 NamedMatrix<Crs> from_file(const std::filesystem::path& file, std::int64_t entries,
-                           const Filigree::MatrixMarketOptions& options = {}) {
+                           const Filigree::MatrixMarketOptions& options = {}, bool mixes_rows = false) {
   const std::string name = matrix_name(file);
   return {name, 1, [=]() {
             Progress progress("reading " + name);
             const Crs crs = Filigree::read_matrix_market<Crs>(file.string(), options);
-            return repeated_to(crs, entries);
+            return repeated_to(crs, entries, mixes_rows);
           }};
 }
 

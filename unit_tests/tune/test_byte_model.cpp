@@ -84,7 +84,7 @@ TEST(ByteModel, CountsBytesOnAHost) {
   wrapped.kernel = Filigree::CrsKernel::lanes;
   for (const int lanes : {1, 8}) {
     wrapped.lanes_per_row = lanes;
-    EXPECT_DOUBLE_EQ(model.predict(wrapped).seconds, 0.8 * crs_seconds);
+    EXPECT_DOUBLE_EQ(model.predict(wrapped).seconds, 0.9 * crs_seconds);
   }
   EXPECT_GT(model.predict(Filigree::EllOptions()).seconds, 1.1 * crs_seconds);
   EXPECT_EQ(model.statistics().best_block_size(), 2);
@@ -92,7 +92,7 @@ TEST(ByteModel, CountsBytesOnAHost) {
   bell.block_size = 2;
   EXPECT_GT(model.predict(bell).seconds, model.predict(wrapped).seconds);
   wrapped.kernel = Filigree::CrsKernel::balanced;
-  EXPECT_DOUBLE_EQ(model.predict(wrapped).seconds, 0.85 * crs_seconds);
+  EXPECT_DOUBLE_EQ(model.predict(wrapped).seconds, 0.95 * crs_seconds);
 }
 
 TEST(ByteModel, ChargesSmallBlocksMoreOnAHost) {
@@ -132,18 +132,18 @@ TEST(ByteModel, HasOtherFactorsForProcessorsThatAreNotOfIntel) {
     EXPECT_LT(intel.predict(sorted).seconds, 1.2 * intel.predict(Filigree::SellOptions()).seconds);
     EXPECT_DOUBLE_EQ(
         model.predict(Filigree::SellOptions()).seconds / intel.predict(Filigree::SellOptions()).seconds,
-        0.9 / 0.85);
+        0.8 / 0.9);
     EXPECT_EQ(model.predict(Filigree::CrsOptions()).seconds, intel.predict(Filigree::CrsOptions()).seconds);
-    // The model takes CRS with lanes per row to be faster than that of Kokkos Kernels, by a smaller factor on Intel.
+    // The model takes CRS with lanes per row to be faster than that of Kokkos Kernels, by the same factor.
     Filigree::WrappedCrsOptions lanes;
     lanes.kernel = Filigree::CrsKernel::lanes;
     EXPECT_LT(intel.predict(lanes).seconds, intel.predict(Filigree::CrsOptions()).seconds);
-    EXPECT_LT(model.predict(lanes).seconds, intel.predict(lanes).seconds);
+    EXPECT_EQ(model.predict(lanes).seconds, intel.predict(lanes).seconds);
     // On other processors short columns multiply the factor of SELL by 1.15.
     Filigree::SellOptions short_columns;
     short_columns.short_columns = true;
     EXPECT_DOUBLE_EQ(model.predict(short_columns).seconds / intel.predict(short_columns).seconds,
-                     1.15 * 0.9 / 0.85);
+                     1.15 * 0.8 / 0.9);
   }
 }
 
@@ -236,7 +236,7 @@ TEST(ByteModel, HasTwoFactorsPerKernelForHosts) {
   EXPECT_DOUBLE_EQ(ratio(jds_ell), 1.6 / 1.5);
   Filigree::WrappedCrsOptions balanced;
   balanced.kernel = Filigree::CrsKernel::balanced;
-  EXPECT_DOUBLE_EQ(ratio(balanced), 0.75 / 0.85);
+  EXPECT_DOUBLE_EQ(ratio(balanced), 1);
 }
 
 TEST(ByteModel, ChargesLongRowsThatOneLaneMultiplies) {

@@ -3,8 +3,7 @@
 // y = beta*y + alpha*op(A)*x for every format that has a layout (row_layout.hpp). The loops over the entries:
 //
 //   AddOnDevice     the entries of one lane of a GPU
-//   add_on_host     the entries of one row on a host
-//   add_row_on_host the same for rows of CRS
+//   add_on_host     the entries of one row on a host (host_rows.hpp, which has rows of CRS, too)
 //   HostTile::add   the entries of a tile of rows on a host (host_tile.hpp; JDS has JaggedTile::add)
 //   RowScatter      modes T and H
 #pragma once
@@ -14,6 +13,7 @@
 
 #include "filigree/core/mode.hpp"
 #include "filigree/product/add_batch.hpp"
+#include "filigree/product/host_rows.hpp"
 #include "filigree/product/launch_product.hpp"
 #include "filigree/product/operands.hpp"
 #include "filigree/product/row_layout.hpp"
@@ -99,115 +99,6 @@ struct AddOnDevice {
     if (j < entries.count) add_entries(j, std::false_type());
   }
 };
-
-/// Adds the products of entries j to j + 3 to four sums, which are `sums` and `others`: entry j + i to sum i.
-template <bool Conjugate, class Operands, class Entries>
-KOKKOS_FORCEINLINE_FUNCTION void add_four_on_host(const Operands& operands,
-                                                  typename Operands::sums_type& sums,
-                                                  typename Operands::sums_type (&others)[3],
-                                                  const Entries& entries,
-                                                  const std::decay_t<decltype(Entries::count)> j) {
-  operands.add(sums, conjugate_if<Conjugate>(entries.value(j)), entries.column_once(j));
-  FILIGREE_UNROLL(3)
-  for (int i = 0; i < 3; ++i)
-    operands.add(others[i], conjugate_if<Conjugate>(entries.value(j + 1 + i)),
-                 entries.column_once(j + 1 + i));
-}
-
-/// The sum of four sums, in `sums`.
-template <class Operands>
-KOKKOS_FORCEINLINE_FUNCTION void join_four_sums(typename Operands::sums_type& sums,
-                                                const typename Operands::sums_type (&others)[3]) {
-  sums[0] += others[1][0] + (others[0][0] + others[2][0]);
-}
-
-/// The loop over the entries of one row on a host: sums += value(j) * x(column(j), :).
-///
-/// Without padding and with one column of x there are four sums: entry j is added to sum j % 4. With one sum,
-/// each addition would wait for the one before (see docs/performance.md, "Four sums per row on hosts").
-template <bool Padded, bool Conjugate, class Operands, class Entries>
-KOKKOS_FORCEINLINE_FUNCTION void add_on_host(const Operands& operands, typename Operands::sums_type& sums,
-                                             const Entries& entries) {
-  std::decay_t<decltype(entries.count)> j = 0;
-  if constexpr (!Padded && Operands::most_columns == 1) {
-    typename Operands::sums_type others[3] = {};
-    for (; j + 4 <= entries.count; j += 4)
-      add_four_on_host<Conjugate>(operands, sums, others, entries, j);
-    join_four_sums<Operands>(sums, others);
-  }
-  for (; j < entries.count; ++j) {
-    const auto column = entries.column_once(j);
-    if (!Padded || column >= 0) operands.add(sums, conjugate_if<Conjugate>(entries.value(j)), column);
-  }
-}
-
-/// Adds the products of all entries, which are one to three, in their order. It is not a lambda, because GCC does not
-/// always inline a lambda early enough to keep the sums in registers (see docs/performance.md, "Short rows of CRS on
-/// hosts").
-template <bool Conjugate, class Operands, class Entries>
-KOKKOS_FORCEINLINE_FUNCTION void add_up_to_three_on_host(const Operands& operands,
-                                                         typename Operands::sums_type& sums,
-                                                         const Entries& entries) {
-  operands.add(sums, conjugate_if<Conjugate>(entries.value(0)), entries.column_once(0));
-  if (entries.count == 1) return;
-  operands.add(sums, conjugate_if<Conjugate>(entries.value(1)), entries.column_once(1));
-  if (entries.count == 2) return;
-  operands.add(sums, conjugate_if<Conjugate>(entries.value(2)), entries.column_once(2));
-}
-
-/// add_on_host() for a row of CRS without padding: its entries are neighbours, and those of the next row follow. The
-/// order of the additions is the same. It prefetches entries of later rows (see docs/performance.md, "Prefetching on
-/// hosts"). For speed, pointers move from step to step, and rows of less than four entries have a path of their own
-/// (see docs/performance.md, "Rows of CRS on hosts").
-template <bool Conjugate, class Operands, class Scalar, class Ordinal>
-KOKKOS_FORCEINLINE_FUNCTION void add_row_on_host(const Operands& operands, typename Operands::sums_type& sums,
-                                                 NeighbourEntries<Scalar, Ordinal> entries) {
-  if constexpr (Operands::most_columns > 1) {
-    prefetch_ahead(entries.values, entries.count);
-    prefetch_ahead(entries.entries, entries.count);
-    add_on_host<false, Conjugate>(operands, sums, entries);
-  } else {
-    if (entries.count == 0) return;
-    constexpr int block = 8;
-    prefetch_ahead(entries.values, block);
-    // A row of less than four entries prefetches no column indices, and its code comes first. Both make it faster (see
-    // docs/performance.md, "Short rows of CRS on hosts").
-    if (expect(entries.count < 4)) return add_up_to_three_on_host<Conjugate>(operands, sums, entries);
-    prefetch_ahead(entries.entries, block);
-    typename Operands::sums_type others[3] = {};
-    for (; entries.count >= block; entries.skip(block)) {
-      prefetch_ahead(entries.values + block, block);
-      prefetch_ahead(entries.entries + block, block);
-      add_four_on_host<Conjugate>(operands, sums, others, entries, 0);
-      add_four_on_host<Conjugate>(operands, sums, others, entries, 4);
-    }
-    if (entries.count >= 4) {
-      add_four_on_host<Conjugate>(operands, sums, others, entries, 0);
-      entries.skip(4);
-    }
-    join_four_sums<Operands>(sums, others);
-    if (entries.count > 0) add_up_to_three_on_host<Conjugate>(operands, sums, entries);
-  }
-}
-
-/// Multiplies rows first to end - 1 of a layout with begin_of(row) on a host. If UnitStride is true, x has unit stride.
-/// The function is not inlined by force, because balanced CRS is faster if this loop is alone in a function (see
-/// docs/performance.md, "Short rows of CRS on hosts").
-template <bool UnitStride, bool Conjugate, class Layout, class Operands>
-KOKKOS_FUNCTION void multiply_rows_on_host(const Layout& layout, const Operands& operands,
-                                           const std::int64_t first, const std::int64_t end) {
-  // After a store to y the compiler loads members of `layout` and `operands` again, but not those of local copies.
-  const Layout rows = layout;
-  const Operands of_product = operands.template with_stride<UnitStride>();
-  std::int64_t begin = first < end ? rows.begin_of(first) : 0;
-  for (std::int64_t row = first; row < end; ++row) {
-    const std::int64_t row_end = rows.begin_of(row + 1);
-    typename Operands::sums_type sums = {};
-    add_row_on_host<Conjugate>(of_product, sums, neighbours(rows.values, rows.entries, begin, row_end));
-    of_product.store(sums, row);
-    begin = row_end;
-  }
-}
 
 /// Modes N and C. On a GPU T = layout.lanes() lanes multiply a row; SeveralLanes is whether T is more than 1.
 /// Each lane adds the products of its entries in their order, then the sums of the lanes are added as a tree.

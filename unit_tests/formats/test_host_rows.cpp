@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Products of CRS on a host, which load entries after the end of a row.
+#include <sys/mman.h>
+#include <unistd.h>
+#include <algorithm>
+#include <string>
+
+#include "../support/formats.hpp"
+
+namespace FiligreeTest {
+namespace {
+
+using HostDevice = Kokkos::DefaultHostExecutionSpace::device_type;
+
+/// CRS itself, with one lane per row, and balanced.
+template <class Crs, class Test>
+void for_each_product_of_crs(const Crs& crs, const Test& test) {
+  test("crs", crs);
+  Filigree::WrappedCrsOptions options;
+  test("balanced", Filigree::convert<Filigree::WrappedCrsMatrix>(crs, options));
+  options.kernel = Filigree::CrsKernel::lanes;
+  options.lanes_per_row = 1;
+  test("one lane", Filigree::convert<Filigree::WrappedCrsMatrix>(crs, options));
+}
+
+/// More rows than the fewest that are multiplied in vectors.
+constexpr std::int64_t many_rows = 17000;
+
+/// Thousands of rows of one length and thousands of rows of 0 to 20 entries, and a few long rows. Even rows have columns
+/// below 100, odd rows have the others.
+template <class Scalar>
+HostMatrix<Scalar> rows_with_columns_of_their_own() {
+  HostMatrix<Scalar> host(many_rows, 200);
+  Random random(21);
+  for (std::int64_t row = 0; row < host.row_count(); ++row) {
+    const std::int64_t length = row % 997 == 3 ? 1000 : row / 1000 % 3 == 1 ? 7 : random.below(21);
+    for (std::int64_t k = 0; k < length; ++k)
+      host.rows[static_cast<std::size_t>(row)].push_back(
+          {random.below(100) + 100 * (row % 2), random.value<Scalar>()});
+  }
+  return host;
+}
+
+template <class Scalar>
+void expect_hidden_elements() {
+  const auto host = rows_with_columns_of_their_own<Scalar>();
+  const auto rows = static_cast<std::size_t>(host.row_count());
+  const auto product_with = [&](const auto& A, const std::string& mode, Scalar element_of_odd_rows) {
+    const Kokkos::View<Scalar*, Device> x("x", 200);
+    const auto x_on_host = Kokkos::create_mirror_view(x);
+    for (int column = 0; column < 200; ++column)
+      x_on_host(column) = column < 100 ? Scalar(0.5) + Scalar(column) : element_of_odd_rows;
+    Kokkos::deep_copy(x, x_on_host);
+    const Kokkos::View<Scalar*, Device> y("y", rows);
+    Kokkos::deep_copy(y, Scalar(2));
+    Filigree::spmv(mode.c_str(), Scalar(1.5), A, x, Scalar(0.5), y);
+    return host_list(y);
+  };
+  for_each_product_of_crs(device_crs(host), [&](const std::string& name, const auto& A) {
+    for (const std::string mode : {"N", "C"}) {
+      const auto expected = product_with(A, mode, Scalar(1));
+      for (const Scalar special : {infinity<Scalar>(), not_a_number<Scalar>()}) {
+        const auto result = product_with(A, mode, special);
+        for (std::size_t row = 0; row < rows; row += 2)
+          ASSERT_EQ(result[row], expected[row]) << name << ", mode " << mode << ", row " << row;
+      }
+    }
+  });
+}
+
+/// The entries after a row are those of the next row. Inf and NaN in its elements of x must not reach y.
+TEST(HostRows, AddNothingOfTheNextRow) {
+  expect_hidden_elements<double>();
+  expect_hidden_elements<float>();
+}
+
+/// An array that ends with a page of memory. The next page cannot be read.
+template <class T>
+class GuardedArray {
+ public:
+  explicit GuardedArray(const std::vector<T>& elements) {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const std::size_t bytes = elements.size() * sizeof(T);
+    const std::size_t pages = (bytes + page - 1) / page;
+    m_bytes = (pages + 1) * page;
+    m_memory = mmap(nullptr, m_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (m_memory == MAP_FAILED) throw std::runtime_error("mmap failed");
+    char* const end = static_cast<char*>(m_memory) + pages * page;
+    if (mprotect(end, page, PROT_NONE) != 0) throw std::runtime_error("mprotect failed");
+    m_view = Kokkos::View<T*, HostDevice, Kokkos::MemoryUnmanaged>(reinterpret_cast<T*>(end - bytes),
+                                                                   elements.size());
+    std::copy(elements.begin(), elements.end(), m_view.data());
+  }
+  ~GuardedArray() { munmap(m_memory, m_bytes); }
+  GuardedArray(const GuardedArray&) = delete;
+  GuardedArray& operator=(const GuardedArray&) = delete;
+
+  auto view() const { return m_view; }
+
+ private:
+  void* m_memory = nullptr;
+  std::size_t m_bytes = 0;
+  Kokkos::View<T*, HostDevice, Kokkos::MemoryUnmanaged> m_view;
+};
+
+template <class Scalar>
+void expect_reads_inside() {
+  using Crs = KokkosSparse::CrsMatrix<Scalar, int, HostDevice, Kokkos::MemoryUnmanaged, int>;
+  Random random(23);
+  // Of the last 60 rows every other one has `length` entries. The rows between them, and `empty` rows after them, have
+  // none.
+  for (const int length : {1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 40})
+    for (const int empty : {0, 1, 3}) {
+      std::vector<int> row_map = {0};
+      for (std::int64_t row = 0; row < many_rows; ++row) {
+        const bool is_last = row >= many_rows - 60;
+        row_map.push_back(row_map.back() + (row % 2 == 0 ? (is_last ? 0 : 3) : (is_last ? length : 5)));
+      }
+      for (int row = 0; row < empty; ++row)
+        row_map.push_back(row_map.back());
+      const int rows = static_cast<int>(row_map.size()) - 1;
+      std::vector<int> entries;
+      std::vector<Scalar> values;
+      std::vector<Scalar> expected(row_map.size() - 1, Scalar(0));
+      const std::vector<Scalar> x = {1, 2, 3, 4, 5};
+      for (std::size_t row = 0; row < expected.size(); ++row)
+        for (int k = row_map[row]; k < row_map[row + 1]; ++k) {
+          entries.push_back(static_cast<int>(random.below(5)));
+          values.push_back(static_cast<Scalar>(random.below(16)));  // all sums are exact
+          expected[row] += values.back() * x[static_cast<std::size_t>(entries.back())];
+        }
+      const GuardedArray<Scalar> guarded_values(values);
+      const GuardedArray<int> guarded_entries(entries);
+      const GuardedArray<int> guarded_row_map(row_map);
+      const GuardedArray<Scalar> guarded_x(x);
+      const Crs crs("A", rows, 5, static_cast<int>(entries.size()), guarded_values.view(),
+                    guarded_row_map.view(), guarded_entries.view());
+      for_each_product_of_crs(crs, [&](const std::string& name, const auto& A) {
+        const Kokkos::View<Scalar*, HostDevice> y("y", expected.size());
+        Filigree::spmv("N", Scalar(1), A, guarded_x.view(), Scalar(0), y);
+        for (std::size_t row = 0; row < expected.size(); ++row)
+          ASSERT_EQ(y(row), expected[row]) << name << ", row " << row << ", last rows of " << length
+                                           << " entries and " << empty << " empty rows";
+      });
+    }
+}
+
+TEST(HostRows, ReadNothingAfterTheLastEntry) {
+  expect_reads_inside<double>();
+  expect_reads_inside<float>();
+}
+
+}  // namespace
+}  // namespace FiligreeTest
