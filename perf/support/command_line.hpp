@@ -41,8 +41,9 @@ std::string matrix_name(const std::filesystem::path& file);
 
 /// The help text of --mix-rows, see repeated().
 inline constexpr const char* mix_rows_help =
-    "puts each group of eight rows in a random order, so that a processor cannot learn the row lengths of\n"
-    "one copy of a matrix. Diagonals and blocks are lost";
+    "divides the rows of the matrix, or of a file, into groups of eight, and puts the rows of each group in\n"
+    "a random order, so that a processor cannot learn the row lengths of one copy. Diagonals and blocks\n"
+    "are lost";
 
 /// The matrices that --matrix and --entries describe.
 struct FileOptions {

@@ -10,8 +10,8 @@
 
 namespace FiligreePerf {
 
-/// Fills the rows of a block diagonal matrix whose blocks are copies of a CRS matrix. If mixes_rows is true, each group
-/// of eight rows is in a random order.
+/// Fills the rows of a block diagonal matrix whose blocks are copies of a CRS matrix. If mixes_rows is true, the rows
+/// of each group of eight are in a random order.
 template <class ExecutionSpace, class Crs>
 struct RepeatRows {
   using execution_space = ExecutionSpace;
@@ -60,9 +60,9 @@ struct RepeatRows {
 };
 
 /// A block diagonal matrix of `times` copies of `crs`: a large matrix with the row lengths of a small one. With
-/// mixes_rows each group of eight rows is in a random order. Without it a processor may learn the order of the row
-/// lengths of one copy, and then predicts jumps that it would not predict in a large matrix (see
-/// docs/performance/hosts.md, "Rows of differing length on hosts").
+/// mixes_rows the rows of each group of eight are in a random order. Without it a processor may learn the row lengths of
+/// one copy, and then predicts where rows end, which it may not in a large matrix (see docs/performance.md, "Rows of
+/// differing length on hosts").
 /// Throws std::invalid_argument if it has more rows, columns or entries than the types of the matrix can
 /// count.
 template <class Crs>

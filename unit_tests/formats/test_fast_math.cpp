@@ -55,5 +55,33 @@ TEST(FastMath, HidesInfiniteElements) {
   expect_hidden(Filigree::convert<Filigree::EllMatrix>(crs, any_padding(1, Filigree::EllOptions())), "ell");
 }
 
+/// On a host CRS multiplies rows of differing length together with entries of the next row. Odd rows have the columns
+/// with Inf.
+TEST(FastMath, HidesInfiniteElementsOfTheNextRow) {
+  constexpr std::int64_t rows = 17000;
+  HostMatrix<double> host(rows, 100);
+  for (std::int64_t row = 0; row < rows; ++row)
+    for (std::int64_t k = 0; k < 2 + row % 7; ++k)
+      host.rows[static_cast<std::size_t>(row)].push_back({2 * k + row % 2, 1.0});
+  const Kokkos::View<double*, Device> x("x", 100);
+  const Kokkos::View<double*, Device> y("y", rows);
+  const auto x_on_host = Kokkos::create_mirror_view(x);
+  Kokkos::deep_copy(x_on_host, 1.0);
+  constexpr std::uint64_t infinite = 2047ULL << 52;
+  for (int column = 1; column < 100; column += 2)
+    std::memcpy(&x_on_host(column), &infinite, sizeof(infinite));
+  Kokkos::deep_copy(x, x_on_host);
+  Filigree::WrappedCrsOptions one_lane;
+  one_lane.kernel = Filigree::CrsKernel::lanes;
+  one_lane.lanes_per_row = 1;
+  const auto crs = device_crs(host);
+  for (const auto& options : {Filigree::WrappedCrsOptions(), one_lane}) {
+    Filigree::spmv("N", 1.0, Filigree::convert<Filigree::WrappedCrsMatrix>(crs, options), x, 0.0, y);
+    const auto sums = host_list(y);
+    for (std::int64_t row = 0; row < rows; ++row)
+      ASSERT_EQ(is_finite(sums[static_cast<std::size_t>(row)]), row % 2 == 0) << "row " << row;
+  }
+}
+
 }  // namespace
 }  // namespace FiligreeTest

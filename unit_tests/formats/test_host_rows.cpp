@@ -4,7 +4,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include <algorithm>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "../support/formats.hpp"
 
@@ -13,10 +15,24 @@ namespace {
 
 using HostDevice = Kokkos::DefaultHostExecutionSpace::device_type;
 
-/// CRS itself, with one lane per row, and balanced.
+#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
+/// Whether a product of one type of A with other types of x and y is multiplied in vectors. Without these assertions a
+/// change could turn the vectors off, and all tests would still pass.
+template <class Scalar, class X, class Y, int Columns>
+constexpr bool multiplies_in_vectors =
+    Filigree::Impl::has_vectors<Filigree::Impl::ProductOperands<Scalar, X, Y, Columns>, Scalar>;
+static_assert(multiplies_in_vectors<double, double, double, 1>);
+static_assert(multiplies_in_vectors<float, float, float, 1>);
+static_assert(!multiplies_in_vectors<double, double, double, 4>);
+static_assert(!multiplies_in_vectors<float, double, double, 1>);
+static_assert(!multiplies_in_vectors<float, float, double, 1>);
+static_assert(
+    !multiplies_in_vectors<Kokkos::complex<double>, Kokkos::complex<double>, Kokkos::complex<double>, 1>);
+#endif
+
+/// Balanced, and with one lane per row. The products of Kokkos Kernels are not tested here.
 template <class Crs, class Test>
 void for_each_product_of_crs(const Crs& crs, const Test& test) {
-  test("crs", crs);
   Filigree::WrappedCrsOptions options;
   test("balanced", Filigree::convert<Filigree::WrappedCrsMatrix>(crs, options));
   options.kernel = Filigree::CrsKernel::lanes;
@@ -42,40 +58,78 @@ HostMatrix<Scalar> rows_with_columns_of_their_own() {
   return host;
 }
 
+/// Products of even rows must not depend on the elements of x in the columns of odd rows. x has unit stride, or is a
+/// column of a LayoutRight View.
 template <class Scalar>
 void expect_hidden_elements() {
   const auto host = rows_with_columns_of_their_own<Scalar>();
   const auto rows = static_cast<std::size_t>(host.row_count());
-  const auto product_with = [&](const auto& A, const std::string& mode, Scalar element_of_odd_rows) {
+  const auto product_with = [&](const auto& A, const std::string& mode, Scalar element_of_odd_rows,
+                                bool has_unit_stride) {
     const Kokkos::View<Scalar*, Device> x("x", 200);
     const auto x_on_host = Kokkos::create_mirror_view(x);
     for (int column = 0; column < 200; ++column)
       x_on_host(column) = column < 100 ? Scalar(0.5) + Scalar(column) : element_of_odd_rows;
     Kokkos::deep_copy(x, x_on_host);
+    const Kokkos::View<Scalar* [2], Kokkos::LayoutRight, Device> two("two", 200);
+    const auto strided = Kokkos::subview(two, Kokkos::ALL(), 1);
+    Kokkos::deep_copy(strided, x);
     const Kokkos::View<Scalar*, Device> y("y", rows);
     Kokkos::deep_copy(y, Scalar(2));
-    Filigree::spmv(mode.c_str(), Scalar(1.5), A, x, Scalar(0.5), y);
+    if (has_unit_stride)
+      Filigree::spmv(mode.c_str(), Scalar(1.5), A, x, Scalar(0.5), y);
+    else
+      Filigree::spmv(mode.c_str(), Scalar(1.5), A, strided, Scalar(0.5), y);
     return host_list(y);
   };
   for_each_product_of_crs(device_crs(host), [&](const std::string& name, const auto& A) {
-    for (const std::string mode : {"N", "C"}) {
-      const auto expected = product_with(A, mode, Scalar(1));
-      for (const Scalar special : {infinity<Scalar>(), not_a_number<Scalar>()}) {
-        const auto result = product_with(A, mode, special);
-        for (std::size_t row = 0; row < rows; row += 2)
-          ASSERT_EQ(result[row], expected[row]) << name << ", mode " << mode << ", row " << row;
+    for (const std::string mode : {"N", "C"})
+      for (const bool has_unit_stride : {true, false}) {
+        const auto expected = product_with(A, mode, Scalar(1), has_unit_stride);
+        for (const Scalar special : {infinity<Scalar>(), not_a_number<Scalar>()}) {
+          const auto result = product_with(A, mode, special, has_unit_stride);
+          for (std::size_t row = 0; row < rows; row += 2)
+            ASSERT_EQ(result[row], expected[row])
+                << name << ", mode " << mode << ", unit stride " << has_unit_stride << ", row " << row;
+        }
       }
-    }
   });
 }
 
-/// The entries after a row are those of the next row. Inf and NaN in its elements of x must not reach y.
+/// The entries after a row are those of the next row. Inf and NaN in the elements of x that the next row reads must not
+/// reach y.
 TEST(HostRows, AddNothingOfTheNextRow) {
   expect_hidden_elements<double>();
   expect_hidden_elements<float>();
 }
 
-/// An array that ends with a page of memory. The next page cannot be read.
+/// Which loop multiplies a row must not depend on where a team or a chunk begins, because that depends on the number of
+/// threads. The chunks of balanced CRS begin elsewhere than the teams of the product with one lane per row, and here no
+/// row is cut. So both products have the same bits.
+TEST(HostRows, HaveTheSameBitsWhereverATeamBegins) {
+  HostMatrix<double> host(40000, 300);
+  Random random(25);
+  for (std::int64_t row = 0; row < host.row_count(); ++row) {
+    // Parts with equal rows and parts with rows of differing length, of which none has a multiple of 512 rows.
+    const std::int64_t length = row / 337 % 2 == 0 ? 11 : random.below(30);
+    for (std::int64_t k = 0; k < length; ++k)
+      host.rows[static_cast<std::size_t>(row)].push_back({random.below(300), random.value<double>()});
+  }
+  using HostCrs = KokkosSparse::CrsMatrix<double, int, HostDevice, void, int>;
+  const Kokkos::View<double*, HostDevice> x("x", 300);
+  for (std::size_t i = 0; i < 300; ++i)
+    x(i) = random.value<double>();
+  std::vector<std::vector<double>> results;
+  for_each_product_of_crs(device_crs<HostCrs>(host), [&](const std::string&, const auto& A) {
+    const Kokkos::View<double*, HostDevice> y("y", 40000);
+    Filigree::spmv("N", 1.0, A, x, 0.0, y);
+    results.emplace_back(y.data(), y.data() + y.extent(0));
+  });
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(results[0], results[1]);
+}
+
+/// An array whose end is the end of a page of memory. The next page cannot be read.
 template <class T>
 class GuardedArray {
  public:
@@ -104,37 +158,38 @@ class GuardedArray {
   Kokkos::View<T*, HostDevice, Kokkos::MemoryUnmanaged> m_view;
 };
 
-template <class Scalar>
+template <class Scalar, class Ordinal, class SizeType>
 void expect_reads_inside() {
-  using Crs = KokkosSparse::CrsMatrix<Scalar, int, HostDevice, Kokkos::MemoryUnmanaged, int>;
+  using Crs = KokkosSparse::CrsMatrix<Scalar, Ordinal, HostDevice, Kokkos::MemoryUnmanaged, SizeType>;
   Random random(23);
   // Of the last 60 rows every other one has `length` entries. The rows between them, and `empty` rows after them, have
   // none.
   for (const int length : {1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 40})
     for (const int empty : {0, 1, 3}) {
-      std::vector<int> row_map = {0};
+      std::vector<SizeType> row_map = {0};
       for (std::int64_t row = 0; row < many_rows; ++row) {
         const bool is_last = row >= many_rows - 60;
-        row_map.push_back(row_map.back() + (row % 2 == 0 ? (is_last ? 0 : 3) : (is_last ? length : 5)));
+        const int of_row = row % 2 == 0 ? (is_last ? 0 : 3) : (is_last ? length : 5);
+        row_map.push_back(row_map.back() + static_cast<SizeType>(of_row));
       }
       for (int row = 0; row < empty; ++row)
         row_map.push_back(row_map.back());
-      const int rows = static_cast<int>(row_map.size()) - 1;
-      std::vector<int> entries;
+      const auto rows = static_cast<Ordinal>(row_map.size() - 1);
+      std::vector<Ordinal> entries;
       std::vector<Scalar> values;
       std::vector<Scalar> expected(row_map.size() - 1, Scalar(0));
       const std::vector<Scalar> x = {1, 2, 3, 4, 5};
       for (std::size_t row = 0; row < expected.size(); ++row)
-        for (int k = row_map[row]; k < row_map[row + 1]; ++k) {
-          entries.push_back(static_cast<int>(random.below(5)));
+        for (SizeType k = row_map[row]; k < row_map[row + 1]; ++k) {
+          entries.push_back(static_cast<Ordinal>(random.below(5)));
           values.push_back(static_cast<Scalar>(random.below(16)));  // all sums are exact
           expected[row] += values.back() * x[static_cast<std::size_t>(entries.back())];
         }
       const GuardedArray<Scalar> guarded_values(values);
-      const GuardedArray<int> guarded_entries(entries);
-      const GuardedArray<int> guarded_row_map(row_map);
+      const GuardedArray<Ordinal> guarded_entries(entries);
+      const GuardedArray<SizeType> guarded_row_map(row_map);
       const GuardedArray<Scalar> guarded_x(x);
-      const Crs crs("A", rows, 5, static_cast<int>(entries.size()), guarded_values.view(),
+      const Crs crs("A", rows, 5, static_cast<SizeType>(entries.size()), guarded_values.view(),
                     guarded_row_map.view(), guarded_entries.view());
       for_each_product_of_crs(crs, [&](const std::string& name, const auto& A) {
         const Kokkos::View<Scalar*, HostDevice> y("y", expected.size());
@@ -147,8 +202,9 @@ void expect_reads_inside() {
 }
 
 TEST(HostRows, ReadNothingAfterTheLastEntry) {
-  expect_reads_inside<double>();
-  expect_reads_inside<float>();
+  expect_reads_inside<double, int, int>();
+  expect_reads_inside<float, int, int>();
+  expect_reads_inside<double, std::int64_t, std::size_t>();
 }
 
 }  // namespace

@@ -3,15 +3,17 @@
 
 namespace Filigree::Impl {
 
-/// Four elements in the vector registers of a host. Such a vector has operators like + and [], and compares to a vector
-/// of masks. GCC and Clang have them for all processors, and make several instructions of one if necessary. nvcc refuses
-/// them when it compiles for a GPU, also in code that only a host runs.
+/// Four elements in the vector registers of a host. Operators like + and [] work on such a vector, and a comparison gives
+/// a vector of masks. GCC and Clang have them for all processors, and split an operation into several instructions if
+/// necessary. nvcc refuses them when it compiles for a GPU, also in code that only a host runs. Other compilers that
+/// define __GNUC__ were not tried.
 template <class T>
 struct Four {
   static constexpr bool exists = false;
 };
 
-#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
+#if defined(__GNUC__) && !defined(__CUDA_ARCH__) && !defined(__NVCOMPILER) && !defined(__INTEL_COMPILER) && \
+    !defined(__SYCL_DEVICE_ONLY__)
 template <>
 struct Four<double> {
   static constexpr bool exists = true;

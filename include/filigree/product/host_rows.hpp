@@ -4,7 +4,7 @@
 //
 //   add_on_host            one row of any layout
 //   add_row_on_host        one row of CRS
-//   add_row_in_vectors     the same without jumps that depend on the length of a short row
+//   add_row_in_vectors     one row of CRS, if rows differ in length. The order of the additions is another one
 //   multiply_rows_on_host  neighbouring rows of CRS
 #pragma once
 
@@ -107,15 +107,15 @@ KOKKOS_FORCEINLINE_FUNCTION void add_row_on_host(const Operands& operands, typen
   }
 }
 
-/// Whether add_row_in_vectors() exists for a product.
+/// Whether add_row_in_vectors() exists for a product: one column of x, and A, x and the sums are all float or all double.
 template <class Operands, class Scalar>
-constexpr bool has_vectors =
-    Four<Scalar>::exists&& Operands::most_columns == 1 &&
-    Operands::x_is_in_memory&& std::is_same_v<Scalar, std::remove_const_t<typename Operands::x_type>>&&
-        std::is_same_v<Scalar, typename Operands::accumulator_type>;
+constexpr bool has_vectors = std::conjunction_v<
+    std::bool_constant<Four<Scalar>::exists>, std::bool_constant<Operands::most_columns == 1>,
+    std::bool_constant<Operands::x_is_in_memory>, std::is_same<Scalar, typename Operands::x_type>,
+    std::is_same<Scalar, typename Operands::accumulator_type>>;
 
-/// products = values[i] * x(columns[i]) for i = 0 to 3. It has no result, because a function that returns such a vector
-/// is warned about if the processor has none.
+/// products = values[i] * x(columns[i]) for i = 0 to 3. It has no result, because GCC warns about functions that return
+/// such a vector if the processor has no registers of that size.
 template <class Operands, class Scalar, class Ordinal>
 KOKKOS_FORCEINLINE_FUNCTION void multiply_four(typename Four<Scalar>::type& products,
                                                const Operands& operands, const Scalar* const values,
@@ -125,13 +125,15 @@ KOKKOS_FORCEINLINE_FUNCTION void multiply_four(typename Four<Scalar>::type& prod
                                           operands.x(columns[2], 0), operands.x(columns[3], 0)};
 }
 
-/// The entries that add_row_in_vectors() multiplies at once. It may load as many entries after the end of the row.
+/// The entries that add_row_in_vectors() multiplies at once. It may load as many after the end of a row: all of them
+/// if the row is empty.
 constexpr int vector_group = 8;
 
-/// The sum of one row of CRS on a host: entry j is added to sum j % 4. If rows differ in length, a processor cannot
-/// predict the jumps of add_row_on_host(), and a jump that it predicts wrong takes as long as several entries. Here only
-/// the loop over the groups of entries jumps. The last group may reach beyond the row: it multiplies the entries there,
-/// and adds 0 instead of their products (see docs/performance.md, "Rows of differing length on hosts").
+/// Adds the products of one row of CRS on a host: entry j is added to sum j % 4. If rows differ in length, a processor
+/// cannot predict the branches of add_row_on_host(), and a branch that it predicts wrong takes as long as several
+/// entries. Here only the loop over the groups of entries branches. The last group may reach beyond the row: it
+/// multiplies the entries there, and adds 0 instead of their products (see docs/performance.md, "Rows of differing
+/// length on hosts").
 template <class Operands, class Scalar, class Ordinal>
 KOKKOS_FORCEINLINE_FUNCTION void add_row_in_vectors(const Operands& operands,
                                                     typename Operands::sums_type& sums,
@@ -157,11 +159,12 @@ KOKKOS_FORCEINLINE_FUNCTION void add_row_in_vectors(const Operands& operands,
   sum += first_numbers < count ? products : zeros;
   multiply_four(products, operands, entries.values + 4, entries.entries + 4);
   sum += last_numbers < count ? products : zeros;
-  sums[0] = (sum[0] + sum[2]) + (sum[1] + sum[3]);
+  sums[0] += (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
-/// Whether many rows differ in length from the row before: at least 4 of 16. The rows are the first of first to
-/// end - 1, because their lengths are loaded next anyway.
+/// Compares rows first + 1 to first + 16 with the row before each. Returns whether at least four differ in length, and
+/// false if there are fewer rows up to end - 1. It looks at the first rows, because their lengths are loaded next
+/// anyway.
 template <class Layout>
 KOKKOS_FORCEINLINE_FUNCTION bool lengths_differ(const Layout& rows, const std::int64_t first,
                                                 const std::int64_t end) {
@@ -179,19 +182,20 @@ KOKKOS_FORCEINLINE_FUNCTION bool lengths_differ(const Layout& rows, const std::i
   return differing >= 4;
 }
 
-/// Multiplies rows first to end - 1 one after the other, as far as they end with entry last_end - 1 or before. Returns
-/// the first row that is left. InVectors selects add_row_in_vectors().
+/// Multiplies rows first to end - 1 one after the other. InVectors selects add_row_in_vectors(). That stops before the
+/// first row that ends after entry nnz - vector_group, because the next entries do not exist. Returns the first row
+/// that is left.
 template <bool InVectors, bool Conjugate, class Layout, class Operands>
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t multiply_each_row_on_host(const Layout& rows,
                                                                    const Operands& operands,
                                                                    const std::int64_t first,
                                                                    const std::int64_t end,
-                                                                   const std::int64_t last_end) {
+                                                                   const std::int64_t nnz) {
   std::int64_t begin = rows.begin_of(first);
   std::int64_t row = first;
   for (; row < end; ++row) {
     const std::int64_t row_end = rows.begin_of(row + 1);
-    if (InVectors && row_end > last_end) break;
+    if (InVectors && row_end > nnz - vector_group) break;
     const auto entries = neighbours(rows.values, rows.entries, begin, row_end);
     typename Operands::sums_type sums = {};
     if constexpr (InVectors)
@@ -207,32 +211,36 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t multiply_each_row_on_host(const Layout&
 /// Multiplies rows first to end - 1 of a layout with begin_of(row) on a host. If UnitStride is true, x has unit stride.
 /// The function is not inlined by force, because balanced CRS is faster if this loop is alone in a function (see
 /// docs/performance.md, "Short rows of CRS on hosts").
+///
+/// In large matrices each block of 512 rows is multiplied in vectors or not. A block begins with a multiple of 512, so
+/// that the bits of a sum do not depend on `first`, which may depend on the number of threads.
 template <bool UnitStride, bool Conjugate, class Layout, class Operands>
 KOKKOS_FUNCTION void multiply_rows_on_host(const Layout& layout, const Operands& operands,
                                            const std::int64_t first, const std::int64_t end) {
   // After a store to y the compiler loads members of `layout` and `operands` again, but not those of local copies.
   const Layout rows = layout;
   const Operands of_product = operands.template with_stride<UnitStride>();
-  std::int64_t row = first;
-  if constexpr (has_vectors<Operands, typename Layout::scalar_type>) {
-    // In smaller matrices a processor learns the lengths of all rows, and shorter rows take longer in vectors (see
-    // docs/performance.md, "Rows of differing length on hosts").
-    constexpr std::int64_t fewest_rows = 16384;
-    constexpr std::int64_t least_mean_row = 3;
-    const std::int64_t nnz = rows.begin_of(rows.row_count);
-    if (rows.row_count >= fewest_rows && nnz >= least_mean_row * rows.row_count)
-      while (row < end) {
-        constexpr std::int64_t rows_per_choice = 512;
-        const std::int64_t stop = end - row < rows_per_choice ? end : row + rows_per_choice;
-        if (lengths_differ(rows, row, stop)) {
-          row = multiply_each_row_on_host<true, Conjugate>(rows, of_product, row, stop, nnz - vector_group);
-          if (row < stop) break;
-        } else {
-          row = multiply_each_row_on_host<false, Conjugate>(rows, of_product, row, stop, nnz);
-        }
+  // In smaller matrices a processor learns the lengths of all rows, and shorter rows take longer in vectors (see
+  // docs/performance.md, "Rows of differing length on hosts").
+  constexpr std::int64_t fewest_rows = 16384;
+  constexpr std::int64_t least_mean_row = 3;
+  constexpr std::int64_t block_rows = 512;
+  const std::int64_t nnz = rows.begin_of(rows.row_count);
+  const bool has_blocks = has_vectors<Operands, typename Layout::scalar_type> &&
+                          rows.row_count >= fewest_rows && nnz >= least_mean_row * rows.row_count;
+  for (std::int64_t row = first; row < end;) {
+    std::int64_t stop = end;
+    if constexpr (has_vectors<Operands, typename Layout::scalar_type>)
+      if (has_blocks) {
+        const std::int64_t block = row / block_rows * block_rows;
+        const std::int64_t block_end =
+            rows.row_count - block < block_rows ? rows.row_count : block + block_rows;
+        if (block_end < end) stop = block_end;
+        if (lengths_differ(rows, block, block_end))
+          row = multiply_each_row_on_host<true, Conjugate>(rows, of_product, row, stop, nnz);
       }
+    if (row < stop) row = multiply_each_row_on_host<false, Conjugate>(rows, of_product, row, stop, nnz);
   }
-  if (row < end) multiply_each_row_on_host<false, Conjugate>(rows, of_product, row, end, 0);
 }
 
 }  // namespace Filigree::Impl
