@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #pragma once
 
+#include "filigree/core/require_cxx17.hpp"
+
 namespace Filigree::Impl {
 
 /// Four elements in the vector registers of a host. Operators like + and [] work on such a vector, and a comparison gives
