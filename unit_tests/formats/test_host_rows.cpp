@@ -15,20 +15,18 @@ namespace {
 
 using HostDevice = Kokkos::DefaultHostExecutionSpace::device_type;
 
-#if defined(__GNUC__) && !defined(__CUDA_ARCH__)
 /// Whether a product of one type of A with other types of x and y is multiplied in vectors. Without these assertions a
 /// change could turn the vectors off, and all tests would still pass.
 template <class Scalar, class X, class Y, int Columns>
 constexpr bool multiplies_in_vectors =
     Filigree::Impl::has_vectors<Filigree::Impl::ProductOperands<Scalar, X, Y, Columns>, Scalar>;
-static_assert(multiplies_in_vectors<double, double, double, 1>);
-static_assert(multiplies_in_vectors<float, float, float, 1>);
+static_assert(multiplies_in_vectors<double, double, double, 1> == Filigree::Impl::Four<double>::exists);
+static_assert(multiplies_in_vectors<float, float, float, 1> == Filigree::Impl::Four<float>::exists);
 static_assert(!multiplies_in_vectors<double, double, double, 4>);
 static_assert(!multiplies_in_vectors<float, double, double, 1>);
 static_assert(!multiplies_in_vectors<float, float, double, 1>);
 static_assert(
     !multiplies_in_vectors<Kokkos::complex<double>, Kokkos::complex<double>, Kokkos::complex<double>, 1>);
-#endif
 
 /// Balanced, and with one lane per row. The products of Kokkos Kernels are not tested here.
 template <class Crs, class Test>
