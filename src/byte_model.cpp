@@ -35,27 +35,27 @@ struct ByteModel::Kernel {
 struct ByteModel::Kernels {
   /// The product of Kokkos Kernels. The mean row length decides the lanes per row.
   static constexpr Kernel kokkos_kernels = {63, 3.5, 190, 20e9, {1, 1}, 0.96};
-  static constexpr Kernel crs_one_lane = {46, 6.6, 150, 62e9, {0.9, 0.9}, 0.58};
+  static constexpr Kernel crs_one_lane = {46, 6.6, 150, 62e9, {0.65, 0.7}, 0.58};
   /// Rows begin and end inside sectors. A sector is loaded whole even if a row needs only a part of it.
-  static constexpr Kernel crs_lanes = {65, 7.1, 110, 24e9, {0.9, 0.9}};
+  static constexpr Kernel crs_lanes = {65, 7.1, 110, 24e9, {0.65, 0.7}};
   /// Chunks of equally many entries: one step multiplies and adds 32 of them.
-  static constexpr Kernel crs_balanced = {16, 16, 0, 38e9, {0.95, 0.95}, 0.65, 2000};
-  static constexpr Kernel coo = {13, 24, 0, 32e9, {0.95, 1}, 0.96, 1900};
-  static constexpr Kernel ell = {46, 9.4, 125, 48e9, {1.15, 1.15}, 0.88};
+  static constexpr Kernel crs_balanced = {16, 16, 0, 38e9, {0.75, 0.8}, 0.65, 2000};
+  static constexpr Kernel coo = {13, 24, 0, 32e9, {0.75, 0.9}, 0.96, 1900};
+  static constexpr Kernel ell = {46, 9.4, 125, 48e9, {1, 1.15}, 0.88};
   static constexpr Kernel ell_lanes = {65, 7.8, 145, 48e9, {1.5, 1.5}, 0.91};
   /// Reads no row lengths.
-  static constexpr Kernel ellpack = {46, 3, 115, 52e9, {0.95, 1.05}};
-  static constexpr Kernel sell = {50, 6.2, 110, 46e9, {0.9, 0.8}, 0.77};
+  static constexpr Kernel ellpack = {46, 3, 115, 52e9, {0.8, 1}};
+  static constexpr Kernel sell = {50, 6.2, 110, 46e9, {0.75, 0.8}, 0.77};
   /// Reads the permutation and stores each sum in its matrix row.
-  static constexpr Kernel sell_sorted = {58, 5.5, 140, 55e9, {0.95, 1.15}, 0.8};
+  static constexpr Kernel sell_sorted = {58, 5.5, 140, 55e9, {0.85, 1.4}, 0.8};
   static constexpr Kernel sell_lanes = {80, 8.4, 150, 50e9, {1.5, 1.5}, 0.88};
   /// HEC with excess entries: one launch multiplies both parts.
-  static constexpr Kernel hec = {99, 3.9, 168, 38e9, {1.1, 1.2}, 0.67};
-  static constexpr Kernel jds = {30, 4, 240, 48e9, {1.2, 1.7}, 0.82};
+  static constexpr Kernel hec = {99, 3.9, 168, 38e9, {0.8, 0.9}, 0.67};
+  static constexpr Kernel jds = {30, 4, 240, 48e9, {1, 1.7}, 0.82};
   /// SELL with one row length per slice (JDS-ELL), whose kernel also reads the offsets of the slices.
-  static constexpr Kernel jds_ell = {71, 5.3, 230, 48e9, {1.5, 1.6}, 0.77};
+  static constexpr Kernel jds_ell = {71, 5.3, 230, 48e9, {1, 1.6}, 0.77};
   /// The loads of all diagonals are independent, so that a step takes few instructions.
-  static constexpr Kernel diagonals = {32, 0.6, 96, 48e9, {0.9, 0.8}, 0.56};
+  static constexpr Kernel diagonals = {32, 0.6, 96, 48e9, {0.75, 0.8}, 0.56};
   static constexpr Kernel blocks = {36, 6.5, 300, 25e9, {0.75, 0.75}, 0.54};
   /// Blocks of less than four rows.
   static constexpr Kernel small_blocks = {36, 6.5, 300, 25e9, {1.2, 1.2}, 0.54};
@@ -76,7 +76,12 @@ constexpr double part_of_narrow_instructions = 0.8;
 constexpr double warp_of_short_columns = 25;
 /// On hosts whose processor is not made by Intel short columns multiply the factor of SELL by this (see
 /// docs/performance.md, "Host factors of the byte model").
-constexpr double short_columns_on_other_processors = 1.15;
+constexpr double short_columns_on_other_processors = 1.2;
+/// If a host predicts the length of a row wrong, the row takes as much more time as this number of bytes from memory (see
+/// docs/performance.md, "Host factors of the byte model").
+constexpr double bytes_of_unpredicted_row = 230;
+/// If a host multiplies CRS in vectors, each row takes as much more time as this number of bytes.
+constexpr double bytes_of_row_in_vectors = 60;
 /// If the matrix and the vectors take at most this part of the last cache, the product before has left them there
 /// (see docs/performance.md, "Matrices that fit the cache").
 constexpr double part_of_cache = 0.8;
@@ -229,6 +234,7 @@ struct ByteModel::Work {
   double steps = 0;               ///< of all warps
   double longest_wait = 0;        ///< entries that one lane multiplies one after the other
   bool longest_is_first = false;  ///< whether the longest rows are multiplied first
+  double host_rows_bytes = 0;     ///< bytes that take as long as the ends of rows on a host
   double storage_bytes = 0;       ///< of A, and of what other kernels of the same product multiply
 };
 
@@ -279,7 +285,8 @@ double ByteModel::seconds(const Kernel& kernel, const Work& work, bool with_vect
   if (with_vectors) bytes += std::max(x_bytes, 32 * m_statistics.far_sectors_per_entry * m_nnz) + y_bytes;
   const double memory = bytes / m_speed.read_bandwidth;
   if (m_speed.gpu.multiprocessors == 0)
-    return memory * (m_speed.vendor == ProcessorVendor::intel ? kernel.host.intel : kernel.host.other);
+    return memory * (m_speed.vendor == ProcessorVendor::intel ? kernel.host.intel : kernel.host.other) +
+           work.host_rows_bytes / m_speed.read_bandwidth;
   const double all = m_speed.gpu.multiprocessors;
   const bool is_cached = work.storage_bytes + x_bytes + y_bytes <= part_of_cache * m_speed.gpu.cache_bytes;
   const double source = is_cached ? part_of_cached_memory * memory : memory;
@@ -291,6 +298,11 @@ double ByteModel::seconds(const Kernel& kernel, const Work& work, bool with_vect
   const double wait = 1e-9 * factor * kernel.wait * work.longest_wait;
   const double both = work.longest_is_first ? std::hypot(busy, wait) : busy + wait;
   return both + 1e-9 * kernel.begin + launch_seconds;
+}
+
+/// Bytes that take as long on a host as the wrong predictions of the ends of `rows` rows.
+double ByteModel::unpredicted_bytes(double rows) const {
+  return bytes_of_unpredicted_row * m_statistics.unpredicted_rows * rows;
 }
 
 /// Seconds of a conversion that reads the CRS matrix `reads` times and writes the result. Writing reaches a
@@ -312,10 +324,11 @@ Prediction ByteModel::predict_kernel(const Kernel& kernel, Work work, double sto
 /// scaled by other teams, for large matrices in a second kernel. These teams read the list. If a sector of y
 /// has listed rows and others, both kinds of teams write a part of it.
 Prediction ByteModel::predict_chunks(const Kernel& kernel, double matrix_bytes, double conversion_reads,
-                                     double listed_rows) const {
+                                     double listed_rows, double host_rows_bytes) const {
   const double parts = 64 * std::min({listed_rows, m_rows - listed_rows, m_rows * m_vector / 32});
   Work work = row_work(matrix_bytes, m_nnz / warp_size);
   work.bytes += parts;
+  work.host_rows_bytes = host_rows_bytes;
   const double storage = matrix_bytes + listed_rows * m_ordinal;
   Prediction result = predict_kernel(kernel, work, storage, conversion_reads);
   constexpr std::int64_t small = Impl::ChunkLaunch<Kokkos::DefaultExecutionSpace>::most_aligned;
@@ -328,8 +341,10 @@ Prediction ByteModel::predict_chunks(const Kernel& kernel, double matrix_bytes, 
 
 /// A product of CRS with 2^log2_lanes lanes per row, which load each sector of A `loads` times. Nothing is
 /// converted.
-Prediction ByteModel::predict_crs(const Kernel& kernel, int log2_lanes, double loads) const {
+Prediction ByteModel::predict_crs(const Kernel& kernel, int log2_lanes, double loads,
+                                  double host_rows_bytes) const {
   Work work = row_work(crs_bytes(), steps(log2_lanes), log2_lanes);
+  work.host_rows_bytes = host_rows_bytes;
   work.cache_bytes = work.bytes * loads + x_sector_bytes();
   return predict_kernel(kernel, work, work.bytes, 0);
 }
@@ -339,32 +354,35 @@ Prediction ByteModel::predict(const CrsOptions&) const {
   int log2_lanes = 0;
   while (log2_lanes < 5 && 6 * (1 << log2_lanes) < m_statistics.mean_row())
     ++log2_lanes;
-  return predict_crs(Kernels::kokkos_kernels, log2_lanes);
+  return predict_crs(Kernels::kokkos_kernels, log2_lanes, 1, unpredicted_bytes(m_rows));
 }
 
 Prediction ByteModel::predict(const WrappedCrsOptions& options) const {
   Impl::check_wrapped_crs_options("Filigree::ByteModel::predict", options);
+  const bool in_vectors = Impl::multiplies_in_vectors(m_statistics.unpredicted_rows);
+  const double host_rows_bytes = in_vectors ? bytes_of_row_in_vectors * m_rows : 0;
   if (options.kernel == CrsKernel::balanced) {
     // If the chunks reach over very many rows, most rows without entries are listed, and each team searches
     // for its rows.
     using launch = Impl::ChunkLaunch<Kokkos::DefaultExecutionSpace>;
     const double rows_per_chunk = m_rows * static_cast<double>(launch::pitch(m_statistics.nnz)) / m_nnz;
     const bool searches = m_nnz > 0 && rows_per_chunk > launch::most_crs_rows;
-    Prediction result = predict_chunks(Kernels::crs_balanced, crs_bytes(), 0,
-                                       searches ? static_cast<double>(m_statistics.empty_rows) : 0);
+    Prediction result =
+        predict_chunks(Kernels::crs_balanced, crs_bytes(), 0,
+                       searches ? static_cast<double>(m_statistics.empty_rows) : 0, host_rows_bytes);
     if (searches && m_speed.gpu.multiprocessors > 0) result.seconds += search_seconds;
     // The conversion finds the chunks and copies nothing.
     result.conversion_seconds = conversion_seconds(0.3, 0);
     return result;
   }
   if (options.lanes_per_row == 1)
-    return predict_crs(Kernels::crs_one_lane, 0, loads_per_sector(m_statistics.mean_row()));
-  return predict_crs(Kernels::crs_lanes, Impl::log2_of(options.lanes_per_row));
+    return predict_crs(Kernels::crs_one_lane, 0, loads_per_sector(m_statistics.mean_row()), host_rows_bytes);
+  return predict_crs(Kernels::crs_lanes, Impl::log2_of(options.lanes_per_row), 1, host_rows_bytes);
 }
 
 Prediction ByteModel::predict(const CooOptions&) const {
   return predict_chunks(Kernels::coo, (entry_bytes() + m_ordinal) * m_nnz, 2,
-                        static_cast<double>(m_statistics.empty_rows));
+                        static_cast<double>(m_statistics.empty_rows), unpredicted_bytes(m_rows));
 }
 
 /// The stride of an ELL matrix that a conversion makes.
@@ -485,6 +503,7 @@ Prediction ByteModel::predict(const HybOptions& options) const {
   coo.warps = part.excess_rows / warp_size;
   coo.steps = part.excess / warp_size;
   coo.storage_bytes = result.storage_bytes;
+  coo.host_rows_bytes = unpredicted_bytes(part.excess_rows);
   // A separate launch adds up the cut rows.
   if (m_speed.gpu.multiprocessors > 0) result.seconds += launch_seconds;
   result.seconds += seconds(Kernels::coo, coo, false);
@@ -535,6 +554,7 @@ Prediction ByteModel::predict(const HecOptions& options) const {
       warps * (part.width + 3 * mean) / lanes + (part.excess - excess + part.width * long_rows) / warp_size;
   work.longest_wait = std::max({work.longest_wait, rows > 0 ? longest / lanes : 0,
                                 long_rows > 0 ? m_longest_row / lanes_of_long_row : 0});
+  work.host_rows_bytes = unpredicted_bytes(part.excess_rows);
   return predict_kernel(Kernels::hec, work, result.storage_bytes, 5);
 }
 

@@ -28,17 +28,23 @@ static_assert(!multiplies_in_vectors<float, float, double, 1>);
 static_assert(
     !multiplies_in_vectors<Kokkos::complex<double>, Kokkos::complex<double>, Kokkos::complex<double>, 1>);
 
-/// Balanced, and with one lane per row. The products of Kokkos Kernels are not tested here.
+/// Balanced, and with one lane per row. The products of Kokkos Kernels are not tested here. A processor cannot predict
+/// the rows of crs, so that a host multiplies them in vectors.
 template <class Crs, class Test>
 void for_each_product_of_crs(const Crs& crs, const Test& test) {
   Filigree::WrappedCrsOptions options;
-  test("balanced", Filigree::convert<Filigree::WrappedCrsMatrix>(crs, options));
+  const auto test_product = [&](const char* name, const auto& A) {
+    using Matrix = std::decay_t<decltype(A)>;
+    EXPECT_EQ(A.in_vectors(), !Filigree::Impl::runs_on_gpu_v<typename Matrix::execution_space>) << name;
+    test(name, A);
+  };
+  test_product("balanced", Filigree::convert<Filigree::WrappedCrsMatrix>(crs, options));
   options.kernel = Filigree::CrsKernel::lanes;
   options.lanes_per_row = 1;
-  test("one lane", Filigree::convert<Filigree::WrappedCrsMatrix>(crs, options));
+  test_product("one lane", Filigree::convert<Filigree::WrappedCrsMatrix>(crs, options));
 }
 
-/// More rows than the fewest that are multiplied in vectors.
+/// More rows than a processor learns.
 constexpr std::int64_t many_rows = 17000;
 
 /// Thousands of rows of one length and thousands of rows of 0 to 20 entries, and a few long rows. Even rows have columns
@@ -101,7 +107,7 @@ TEST(HostRows, AddNothingOfTheNextRow) {
   expect_hidden_elements<float>();
 }
 
-/// Which loop multiplies a row must not depend on where a team or a chunk begins, because that depends on the number of
+/// The order of the additions must not depend on where a team or a chunk begins, because that depends on the number of
 /// threads. The chunks of balanced CRS begin elsewhere than the teams of the product with one lane per row, and here no
 /// row is cut. So both products have the same bits.
 TEST(HostRows, HaveTheSameBitsWhereverATeamBegins) {
@@ -167,7 +173,7 @@ void expect_reads_inside() {
       std::vector<SizeType> row_map = {0};
       for (std::int64_t row = 0; row < many_rows; ++row) {
         const bool is_last = row >= many_rows - 60;
-        const int of_row = row % 2 == 0 ? (is_last ? 0 : 3) : (is_last ? length : 5);
+        const int of_row = !is_last ? static_cast<int>(random.below(7)) : row % 2 == 0 ? 0 : length;
         row_map.push_back(row_map.back() + static_cast<SizeType>(of_row));
       }
       for (int row = 0; row < empty; ++row)
@@ -197,6 +203,30 @@ void expect_reads_inside() {
                                            << " entries and " << empty << " empty rows";
       });
     }
+}
+
+/// convert chooses the loop.
+TEST(HostRows, AreMultipliedInVectorsIfTheirLengthsCannotBePredicted) {
+  const auto in_vectors = [](std::int64_t rows, std::int64_t period) {
+    Random random(27);
+    std::vector<std::int64_t> lengths;
+    for (std::int64_t row = 0; row < rows; ++row)
+      lengths.push_back(row < period ? random.below(9) : lengths[static_cast<std::size_t>(row - period)]);
+    HostMatrix<float> host(rows, 9);
+    for (std::int64_t row = 0; row < rows; ++row)
+      for (std::int64_t k = 0; k < lengths[static_cast<std::size_t>(row)]; ++k)
+        host.rows[static_cast<std::size_t>(row)].push_back({k, 1.0f});
+    const auto crs = device_crs(host);
+    Filigree::WrappedCrsOptions options;
+    const bool balanced = Filigree::convert<Filigree::WrappedCrsMatrix>(crs, options).in_vectors();
+    options.kernel = Filigree::CrsKernel::lanes;
+    EXPECT_EQ(Filigree::convert<Filigree::WrappedCrsMatrix>(crs, options).in_vectors(), balanced);
+    return balanced;
+  };
+  EXPECT_EQ(in_vectors(20000, 20000), !Filigree::Impl::runs_on_gpu_v<ExecutionSpace>);
+  EXPECT_FALSE(in_vectors(20000, 1));
+  EXPECT_FALSE(in_vectors(20000, 1000));
+  EXPECT_FALSE(in_vectors(4000, 4000));
 }
 
 TEST(HostRows, ReadNothingAfterTheLastEntry) {

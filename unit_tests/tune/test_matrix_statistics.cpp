@@ -51,6 +51,46 @@ TEST(MatrixStatistics, CountsRowLengths) {
   EXPECT_EQ(s.row_quartiles, (std::array<std::int64_t, 3>{0, 1, 4}));
 }
 
+/// Rows that a processor has learned, because they are equal, repeat, or are few, are predicted. Only a host has the
+/// figure.
+TEST(MatrixStatistics, EstimatesHowManyRowsAreUnpredicted) {
+  Random random(24);
+  std::vector<std::int64_t> lengths(60000);
+  for (std::int64_t& length : lengths)
+    length = random.below(10);
+  const auto unpredicted = [](const std::vector<std::int64_t>& of_rows) {
+    return statistics(with_lengths(of_rows)).unpredicted_rows;
+  };
+  const auto repeated = [&](std::int64_t period, std::size_t rows) {
+    std::vector<std::int64_t> result;
+    for (std::size_t row = 0; row < rows; ++row)
+      result.push_back(lengths[row % static_cast<std::size_t>(period)]);
+    return result;
+  };
+  // Nine of ten lengths differ from the length before, and 16 lengths seldom occur twice.
+  const double of_random = unpredicted(lengths);
+  if (!runs_on_host) {
+    EXPECT_EQ(of_random, 0);
+    return;
+  }
+  EXPECT_NEAR(of_random, 0.9, 0.02);
+  EXPECT_EQ(unpredicted({5}), 0);
+  EXPECT_EQ(unpredicted(std::vector<std::int64_t>(20000, 3)), 0);
+  EXPECT_EQ(unpredicted(repeated(10, 20000)), 0);
+  EXPECT_LT(unpredicted(repeated(1000, 20000)), 0.05);
+  EXPECT_LT(unpredicted(repeated(3000, 3000)), 0.1);
+  EXPECT_GT(unpredicted(repeated(16384, 40000)), 0.8);
+  // Every fourth row of three entries is random, the others are equal.
+  std::vector<std::int64_t> quarter = lengths;
+  for (std::size_t row = 0; row < quarter.size(); ++row)
+    if (row % 4 != 0) quarter[row] = 3;
+  EXPECT_NEAR(unpredicted(quarter), 0.4, 0.1);
+  // The rows in the middle of the matrix are sampled.
+  std::vector<std::int64_t> begin = lengths;
+  std::fill(begin.begin() + 20000, begin.end(), 3);
+  EXPECT_EQ(unpredicted(begin), 0);
+}
+
 TEST(MatrixStatistics, CountsRowsBeyondTheLastCountedLengthWithIt) {
   const MatrixStatistics s = statistics(with_lengths({1500, 1030, 3, 3}));
   EXPECT_EQ(s.longest_row, 1500);

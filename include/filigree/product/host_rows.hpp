@@ -4,7 +4,7 @@
 //
 //   add_on_host            one row of any layout
 //   add_row_on_host        one row of CRS
-//   add_row_in_vectors     one row of CRS, if rows differ in length. The order of the additions is another one
+//   add_row_in_vectors     one row of CRS, if row lengths cannot be predicted. The order of the additions is another one
 //   multiply_rows_on_host  neighbouring rows of CRS
 #pragma once
 
@@ -129,9 +129,9 @@ KOKKOS_FORCEINLINE_FUNCTION void multiply_four(typename Four<Scalar>::type& prod
 /// if the row is empty.
 constexpr int vector_group = 8;
 
-/// Adds the products of one row of CRS on a host: entry j is added to sum j % 4. If rows differ in length, a processor
-/// cannot predict the branches of add_row_on_host(), and a branch that it predicts wrong takes as long as several
-/// entries. Here only the loop over the groups of entries branches. The last group may reach beyond the row: it
+/// Adds the products of one row of CRS on a host: entry j is added to sum j % 4. If a processor cannot predict the row
+/// lengths, it cannot predict the branches of add_row_on_host(), and a branch that it predicts wrong takes as long as
+/// several entries. Here only the loop over the groups of entries branches. The last group may reach beyond the row: it
 /// multiplies the entries there, and adds 0 instead of their products (see docs/performance.md, "Rows of differing
 /// length on hosts").
 template <class Operands, class Scalar, class Ordinal>
@@ -160,26 +160,6 @@ KOKKOS_FORCEINLINE_FUNCTION void add_row_in_vectors(const Operands& operands,
   multiply_four(products, operands, entries.values + 4, entries.entries + 4);
   sum += last_numbers < count ? products : zeros;
   sums[0] += (sum[0] + sum[2]) + (sum[1] + sum[3]);
-}
-
-/// Compares rows first + 1 to first + 16 with the row before each. Returns whether at least four differ in length, and
-/// false if there are fewer rows up to end - 1. It looks at the first rows, because their lengths are loaded next
-/// anyway.
-template <class Layout>
-KOKKOS_FORCEINLINE_FUNCTION bool lengths_differ(const Layout& rows, const std::int64_t first,
-                                                const std::int64_t end) {
-  constexpr int compared = 16;
-  if (end - first <= compared) return false;
-  int differing = 0;
-  std::int64_t begin = rows.begin_of(first + 1);
-  std::int64_t length = begin - rows.begin_of(first);
-  for (int i = 1; i <= compared; ++i) {
-    const std::int64_t row_end = rows.begin_of(first + i + 1);
-    differing += row_end - begin != length;
-    length = row_end - begin;
-    begin = row_end;
-  }
-  return differing >= 4;
 }
 
 /// Multiplies rows first to end - 1 one after the other. InVectors selects add_row_in_vectors(). That stops before the
@@ -211,36 +191,17 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t multiply_each_row_on_host(const Layout&
 /// Multiplies rows first to end - 1 of a layout with begin_of(row) on a host. If UnitStride is true, x has unit stride.
 /// The function is not inlined by force, because balanced CRS is faster if this loop is alone in a function (see
 /// docs/performance.md, "Short rows of CRS on hosts").
-///
-/// In large matrices each block of 512 rows is multiplied in vectors or not. A block begins with a multiple of 512, so
-/// that the bits of a sum do not depend on `first`, which may depend on the number of threads.
 template <bool UnitStride, bool Conjugate, class Layout, class Operands>
 KOKKOS_FUNCTION void multiply_rows_on_host(const Layout& layout, const Operands& operands,
                                            const std::int64_t first, const std::int64_t end) {
   // After a store to y the compiler loads members of `layout` and `operands` again, but not those of local copies.
   const Layout rows = layout;
   const Operands of_product = operands.template with_stride<UnitStride>();
-  // In smaller matrices a processor learns the lengths of all rows, and shorter rows take longer in vectors (see
-  // docs/performance.md, "Rows of differing length on hosts").
-  constexpr std::int64_t fewest_rows = 16384;
-  constexpr std::int64_t least_mean_row = 3;
-  constexpr std::int64_t block_rows = 512;
   const std::int64_t nnz = rows.begin_of(rows.row_count);
-  const bool has_blocks = has_vectors<Operands, typename Layout::scalar_type> &&
-                          rows.row_count >= fewest_rows && nnz >= least_mean_row * rows.row_count;
-  for (std::int64_t row = first; row < end;) {
-    std::int64_t stop = end;
-    if constexpr (has_vectors<Operands, typename Layout::scalar_type>)
-      if (has_blocks) {
-        const std::int64_t block = row / block_rows * block_rows;
-        const std::int64_t block_end =
-            rows.row_count - block < block_rows ? rows.row_count : block + block_rows;
-        if (block_end < end) stop = block_end;
-        if (lengths_differ(rows, block, block_end))
-          row = multiply_each_row_on_host<true, Conjugate>(rows, of_product, row, stop, nnz);
-      }
-    if (row < stop) row = multiply_each_row_on_host<false, Conjugate>(rows, of_product, row, stop, nnz);
-  }
+  std::int64_t row = first;
+  if constexpr (has_vectors<Operands, typename Layout::scalar_type>)
+    if (rows.in_vectors) row = multiply_each_row_on_host<true, Conjugate>(rows, of_product, row, end, nnz);
+  if (row < end) multiply_each_row_on_host<false, Conjugate>(rows, of_product, row, end, nnz);
 }
 
 }  // namespace Filigree::Impl

@@ -41,9 +41,12 @@ struct Prediction {
 ///
 /// src/byte_model.cpp has the bytes, sectors, warps and steps of each format and the nanoseconds of its
 /// kernel. The nanoseconds and the factors were fitted to products of double and float on one GPU; other types and GPUs
-/// use them unchanged. On a host the time is the memory time multiplied by a factor that depends on
-/// the kernel and on the vendor of the processor. For HEC 256 lanes share the entries of a long row, and 1 to 8 lanes
-/// those of another row with excess entries; the time of the longest row is that of one of its lanes.
+/// use them unchanged. For HEC 256 lanes share the entries of a long row, and 1 to 8 lanes those of another row with
+/// excess entries; the time of the longest row is that of one of its lanes.
+///
+/// On a host the time is the memory time multiplied by a factor that depends on the kernel and on the vendor of the
+/// processor. If the processor cannot predict the row lengths (MatrixStatistics::unpredicted_rows), CRS, COO and excess
+/// entries take more time per row.
 ///
 /// Limits of the model: SELL is predicted with the padding of slices of 32 rows, whatever the slice height.
 /// The padding of a sorting window is interpolated between the window sizes of the statistics by the
@@ -106,12 +109,13 @@ class ByteModel {
   Work row_work(double bytes, double steps, int log2_lanes = 0) const;
 
   double seconds(const Kernel& kernel, const Work& work, bool with_vectors = true) const;
+  double unpredicted_bytes(double rows) const;
   double conversion_seconds(double reads, double storage_bytes) const;
   Prediction predict_kernel(const Kernel& kernel, Work work, double storage_bytes,
                             double conversion_reads) const;
   Prediction predict_chunks(const Kernel& kernel, double matrix_bytes, double conversion_reads,
-                            double listed_rows) const;
-  Prediction predict_crs(const Kernel& kernel, int log2_lanes, double loads = 1) const;
+                            double listed_rows, double host_rows_bytes) const;
+  Prediction predict_crs(const Kernel& kernel, int log2_lanes, double loads, double host_rows_bytes) const;
   Prediction predict_sorted_rows(const Kernel& kernel) const;
   template <class Options, class Bytes>
   Prediction predict_ell_part(const Options& options, const Bytes& bytes, EllPart& part) const;

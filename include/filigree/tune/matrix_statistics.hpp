@@ -4,6 +4,7 @@
 #include <array>
 
 #include "filigree/conversion/block_diagonals.hpp"
+#include "filigree/conversion/unpredicted_rows.hpp"
 #include "filigree/core/initialized.hpp"
 #include "filigree/tune/entry_samples.hpp"
 #include "filigree/tune/row_length_statistics.hpp"
@@ -43,6 +44,9 @@ struct MatrixStatistics {
   /// and 1 << t lanes per row. The steps of a group are the entries that the busiest lane of its longest row
   /// multiplies. 0 if a row has more lanes than a group.
   std::array<std::array<std::int64_t, 6>, 4> group_steps = {};
+  /// An estimate of the fraction of the rows whose length a processor cannot predict from the rows before.
+  /// 0 on a GPU, and if no more than 8192 rows repeat: then the processor learns them.
+  double unpredicted_rows = 0;
 
   /// sorted_padding[w][t]: stored elements per entry of SELL in slices of 32 rows, with 1 << t lanes per row
   /// and rows sorted in windows of 64 << w rows.
@@ -162,6 +166,7 @@ MatrixStatistics matrix_statistics(const ExecutionSpace& exec, const Crs& crs, d
   const std::int64_t smaller = in_full ? std::min<std::int64_t>(stretches, gpu ? 20 : 2) : 0;
   const Windows windows{views, result.rows, stretches, largest, smaller, per_sector, counts.data()};
   Kokkos::parallel_for(Impl::label("windows", name), windows.policy(exec), windows);
+  result.unpredicted_rows = Impl::unpredicted_rows(exec, views, result.rows);
 
   const std::int64_t samples = std::min<std::int64_t>(result.nnz, gpu ? Layout::samples : 256);
   const Samples entries{views, result.rows, result.nnz, samples, per_sector, counts.data()};

@@ -25,14 +25,16 @@ struct CrsLayout {
   const SizeType* row_map;
   std::int64_t row_count;
   int log2_lanes;
+  bool in_vectors;  ///< see WrappedCrsMatrix::in_vectors()
 
   template <class Crs>
-  CrsLayout(const Crs& crs, int lanes_per_row)
+  CrsLayout(const Crs& crs, int lanes_per_row, bool in_vectors_ = false)
       : values(crs.values.data()),
         entries(crs.graph.entries.data()),
         row_map(crs.graph.row_map.data()),
         row_count(static_cast<std::int64_t>(crs.numRows())),
-        log2_lanes(log2_of(lanes_per_row)) {}
+        log2_lanes(log2_of(lanes_per_row)),
+        in_vectors(in_vectors_) {}
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t stored_row_count() const { return row_count; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t matrix_row(std::int64_t i) const { return i; }

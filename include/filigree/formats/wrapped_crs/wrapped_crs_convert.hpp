@@ -2,6 +2,7 @@
 #pragma once
 
 #include "filigree/conversion/row_copy.hpp"
+#include "filigree/conversion/unpredicted_rows.hpp"
 #include "filigree/formats/crs/crs_convert.hpp"
 #include "filigree/formats/wrapped_crs/wrapped_crs_layout.hpp"
 
@@ -65,7 +66,8 @@ struct ListRowsToScale {
 };
 
 /// convert<WrappedCrsMatrix> of a checked CRS matrix, whose Views it shares, except const ones. For
-/// CrsKernel::balanced it finds the chunks and fences exec.
+/// CrsKernel::balanced it finds the chunks and fences exec. On a host it always looks at up to 16384 rows and fences
+/// exec.
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const WrappedCrsOptions& options,
                       WrappedCrsMatrix<S, O, D, M, Z>& result) {
@@ -75,8 +77,11 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const WrappedC
   const char* const function = "Filigree::convert<WrappedCrsMatrix>";
   const char* const format = Result::name();
   check_wrapped_crs_options(function, options);
+  const bool in_vectors = multiplies_in_vectors(
+      unpredicted_rows(exec, crs_views_t<Crs>(crs), static_cast<std::int64_t>(crs.numRows())));
   if (options.kernel == CrsKernel::lanes) {
-    result = Result(share_crs<typename Result::crs_type>(exec, format, crs), options.lanes_per_row);
+    result =
+        Result(share_crs<typename Result::crs_type>(exec, format, crs), options.lanes_per_row, in_vectors);
     return;
   }
   const std::int64_t nnz = static_cast<std::int64_t>(crs.nnz());
@@ -104,7 +109,8 @@ void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const WrappedC
   to_scale.list = empty_rows.data();
   if (listed > 0) to_scale.scan(exec, format);
   find_cut_rows(exec, format, entries, chunks);
-  result = Result(share_crs<typename Result::crs_type>(exec, format, crs), first_rows, empty_rows, chunks);
+  result = Result(share_crs<typename Result::crs_type>(exec, format, crs), first_rows, empty_rows, chunks,
+                  in_vectors);
 }
 
 /// The first row in which the patterns differ, or a number greater than that of every row. Fences exec.

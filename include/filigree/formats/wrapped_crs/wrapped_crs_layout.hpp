@@ -25,16 +25,19 @@ struct CrsEntryLayout {
   const std::int64_t* chunk_begins;
   std::int64_t nnz;
   std::int64_t row_count;
+  bool in_vectors;  ///< see WrappedCrsMatrix::in_vectors()
 
   template <class Crs, class RowList, class Device>
-  CrsEntryLayout(const Crs& crs, const RowList& first_rows_, const EntryChunks<Device>& chunks)
+  CrsEntryLayout(const Crs& crs, const RowList& first_rows_, const EntryChunks<Device>& chunks,
+                 bool in_vectors_ = false)
       : values(crs.values.data()),
         entries(crs.graph.entries.data()),
         row_map(crs.graph.row_map.data()),
         first_rows(first_rows_.data()),
         chunk_begins(chunks.chunk_begins.extent(0) > 0 ? chunks.chunk_begins.data() : nullptr),
         nnz(static_cast<std::int64_t>(crs.nnz())),
-        row_count(static_cast<std::int64_t>(crs.numRows())) {}
+        row_count(static_cast<std::int64_t>(crs.numRows())),
+        in_vectors(in_vectors_) {}
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t begin_of(std::int64_t row) const {
     return static_cast<std::int64_t>(row_map[row]);

@@ -99,25 +99,34 @@ class WrappedCrsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits
   /// A matrix without rows.
   WrappedCrsMatrix() = default;
   /// Wraps a CRS matrix for CrsKernel::lanes. It is not copied, and only check() checks it and lanes_per_row.
-  WrappedCrsMatrix(const crs_type& crs_, int lanes_per_row)
+  /// in_vectors is for hosts: see in_vectors().
+  WrappedCrsMatrix(const crs_type& crs_, int lanes_per_row, bool in_vectors = false)
       : base_type(crs_.numRows(), crs_.numCols(), crs_.nnz()),
         crs(crs_),
         m_kernel(CrsKernel::lanes),
-        m_lanes_per_row(lanes_per_row) {}
+        m_lanes_per_row(lanes_per_row),
+        m_in_vectors(in_vectors) {}
   /// Wraps a CRS matrix for CrsKernel::balanced, with lists that already are as the class comment describes
   /// them. Nothing is copied, and only check() checks them. convert<WrappedCrsMatrix> makes the lists.
+  /// in_vectors is for hosts: see in_vectors().
   WrappedCrsMatrix(const crs_type& crs_, row_list_type first_rows_, row_list_type empty_rows_,
-                   const chunks_type& chunks_)
+                   const chunks_type& chunks_, bool in_vectors = false)
       : base_type(crs_.numRows(), crs_.numCols(), crs_.nnz()),
         crs(crs_),
         first_rows(first_rows_),
         empty_rows(empty_rows_),
-        chunks(chunks_) {}
+        chunks(chunks_),
+        m_in_vectors(in_vectors) {}
 
   /// The kernel that multiplies.
   CrsKernel kernel() const { return m_kernel; }
   /// T of CrsKernel::lanes.
   int lanes_per_row() const { return m_lanes_per_row; }
+  /// Whether a host multiplies rows in vectors, so that it branches less often. convert sets it on a host if
+  /// processors could not predict the lengths of a quarter of the rows or more. The loop in vectors is for
+  /// one column of x, and for A, x and sums that are all float or all double; other products ignore it. It
+  /// changes the order of the additions, and so the last bits.
+  bool in_vectors() const { return m_in_vectors; }
   /// Bytes of all Views, including shared ones.
   std::size_t storage_bytes() const {
     return Impl::bytes_of(crs.values, crs.graph.row_map, crs.graph.entries, first_rows, empty_rows) +
@@ -132,6 +141,7 @@ class WrappedCrsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits
  private:
   CrsKernel m_kernel = CrsKernel::balanced;
   int m_lanes_per_row = 1;
+  bool m_in_vectors = false;
 };
 
 namespace Impl {

@@ -15,11 +15,11 @@ void spmv_kernel(const ExecutionSpace& exec, const std::string& name, Mode mode,
   const bool balanced = A.kernel() == CrsKernel::balanced;
   if (!balanced || is_transpose(mode)) {
     const int lanes = !runs_on_gpu_v<ExecutionSpace> ? 1 : balanced ? 8 : A.lanes_per_row();
-    const CrsLayout<S, O, Z> rows(A.crs, lanes);
+    const CrsLayout<S, O, Z> rows(A.crs, lanes, A.in_vectors());
     launch_row_product(exec, name, mode, rows, operands, static_cast<std::int64_t>(A.numCols()));
     return;
   }
-  const CrsEntryLayout<ExecutionSpace, S, O, Z> entries(A.crs, A.first_rows, A.chunks);
+  const CrsEntryLayout<ExecutionSpace, S, O, Z> entries(A.crs, A.first_rows, A.chunks, A.in_vectors());
   balanced_spmv(exec, name, product_names(A).join, mode, entries, operands, A.chunks, A.empty_rows);
 }
 
