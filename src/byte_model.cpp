@@ -47,13 +47,13 @@ struct ByteModel::Kernels {
   static constexpr Kernel ellpack = {46, 3, 115, 52e9, {0.8, 1}};
   static constexpr Kernel sell = {50, 6.2, 110, 46e9, {0.75, 0.8}, 0.77};
   /// Reads the permutation and stores each sum in its matrix row.
-  static constexpr Kernel sell_sorted = {58, 5.5, 140, 55e9, {0.85, 1.4}, 0.8};
+  static constexpr Kernel sell_sorted = {58, 5.5, 140, 55e9, {0.8, 1.4}, 0.8};
   static constexpr Kernel sell_lanes = {80, 8.4, 150, 50e9, {1.5, 1.5}, 0.88};
   /// HEC with excess entries: one launch multiplies both parts.
   static constexpr Kernel hec = {99, 3.9, 168, 38e9, {0.8, 0.9}, 0.67};
-  static constexpr Kernel jds = {30, 4, 240, 48e9, {1, 1.7}, 0.82};
+  static constexpr Kernel jds = {30, 4, 240, 48e9, {1.2, 1.7}, 0.82};
   /// SELL with one row length per slice (JDS-ELL), whose kernel also reads the offsets of the slices.
-  static constexpr Kernel jds_ell = {71, 5.3, 230, 48e9, {1, 1.6}, 0.77};
+  static constexpr Kernel jds_ell = {71, 5.3, 230, 48e9, {1.2, 1.6}, 0.77};
   /// The loads of all diagonals are independent, so that a step takes few instructions.
   static constexpr Kernel diagonals = {32, 0.6, 96, 48e9, {0.75, 0.8}, 0.56};
   static constexpr Kernel blocks = {36, 6.5, 300, 25e9, {0.75, 0.75}, 0.54};
@@ -77,11 +77,11 @@ constexpr double warp_of_short_columns = 25;
 /// On hosts whose processor is not made by Intel short columns multiply the factor of SELL by this (see
 /// docs/performance.md, "Host factors of the byte model").
 constexpr double short_columns_on_other_processors = 1.2;
-/// If a host predicts the length of a row wrong, the row takes as much more time as this number of bytes from memory (see
-/// docs/performance.md, "Host factors of the byte model").
-constexpr double bytes_of_unpredicted_row = 230;
-/// If a host multiplies CRS in vectors, each row takes as much more time as this number of bytes.
-constexpr double bytes_of_row_in_vectors = 60;
+/// The time that a host loses if it predicts the length of a row wrong, in bytes from memory (see docs/performance.md,
+/// "Host factors of the byte model").
+constexpr double bytes_of_unpredicted_row = 100;
+/// The time of each row besides that of its bytes if a host multiplies CRS in vectors, in bytes from memory.
+constexpr double bytes_of_row_in_vectors = 30;
 /// If the matrix and the vectors take at most this part of the last cache, the product before has left them there
 /// (see docs/performance.md, "Matrices that fit the cache").
 constexpr double part_of_cache = 0.8;
@@ -234,7 +234,7 @@ struct ByteModel::Work {
   double steps = 0;               ///< of all warps
   double longest_wait = 0;        ///< entries that one lane multiplies one after the other
   bool longest_is_first = false;  ///< whether the longest rows are multiplied first
-  double host_rows_bytes = 0;     ///< bytes that take as long as the ends of rows on a host
+  double host_rows_bytes = 0;     ///< time of the ends of rows on a host, in bytes from memory
   double storage_bytes = 0;       ///< of A, and of what other kernels of the same product multiply
 };
 
@@ -300,7 +300,8 @@ double ByteModel::seconds(const Kernel& kernel, const Work& work, bool with_vect
   return both + 1e-9 * kernel.begin + launch_seconds;
 }
 
-/// Bytes that take as long on a host as the wrong predictions of the ends of `rows` rows.
+/// The time that a host loses with `rows` rows because it predicts the lengths of some of them wrong, in bytes from
+/// memory.
 double ByteModel::unpredicted_bytes(double rows) const {
   return bytes_of_unpredicted_row * m_statistics.unpredicted_rows * rows;
 }

@@ -201,7 +201,7 @@ constexpr bool check_types_of_convert() {
 /// result that shares unmanaged Views must not be used after their memory is freed. With another Scalar they
 /// share only the pattern.
 ///
-/// Fences exec to check crs and to read sizes, and no other instance. (Kokkos may wait for the device when it
+/// Fences exec to check crs and to read sizes or row lengths, and no other instance. (Kokkos may wait for the device when it
 /// allocates or frees memory.) The last kernel may still run on return, unless A is not a CRS matrix or
 /// Scalar is another type.
 ///
@@ -213,6 +213,7 @@ constexpr bool check_types_of_convert() {
 ///                CDS with a dictionary
 ///   CDS with a dictionary  also 8 bytes per block of its block diagonals, and at most 10 MB
 ///   BELL, BSR    sizeof(ordinal_type) bytes per entry, if some row is not sorted by column
+///   wrapped CRS  512 KB, on a host with more than 8192 rows
 /// These formats also need memory that is freed before the values are allocated:
 ///   SELL, JDS    16 + 2 * sizeof(ordinal_type) bytes per row, if more than 4096 rows are sorted together
 ///   SELL         sizeof(ordinal_type) bytes per entry of the longest row, with one_length_per_slice

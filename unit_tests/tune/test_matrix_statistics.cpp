@@ -51,44 +51,47 @@ TEST(MatrixStatistics, CountsRowLengths) {
   EXPECT_EQ(s.row_quartiles, (std::array<std::int64_t, 3>{0, 1, 4}));
 }
 
-/// Rows that a processor has learned, because they are equal, repeat, or are few, are predicted. Only a host has the
-/// figure.
+/// Rows are predicted if their lengths are equal or repeat, and if there are few rows. Only a host has the figure.
 TEST(MatrixStatistics, EstimatesHowManyRowsAreUnpredicted) {
   Random random(24);
-  std::vector<std::int64_t> lengths(60000);
-  for (std::int64_t& length : lengths)
+  std::vector<std::int64_t> random_lengths(80000);
+  for (std::int64_t& length : random_lengths)
     length = random.below(10);
-  const auto unpredicted = [](const std::vector<std::int64_t>& of_rows) {
-    return statistics(with_lengths(of_rows)).unpredicted_rows;
+  const auto unpredicted = [](const std::vector<std::int64_t>& lengths) {
+    return statistics(with_lengths(lengths)).unpredicted_rows;
   };
-  const auto repeated = [&](std::int64_t period, std::size_t rows) {
+  const auto repeated = [&](std::size_t period, std::size_t rows) {
     std::vector<std::int64_t> result;
     for (std::size_t row = 0; row < rows; ++row)
-      result.push_back(lengths[row % static_cast<std::size_t>(period)]);
+      result.push_back(random_lengths[row % period]);
     return result;
   };
-  // Nine of ten lengths differ from the length before, and 16 lengths seldom occur twice.
-  const double of_random = unpredicted(lengths);
+  const auto first_random = [&](std::size_t begin, std::size_t end) {
+    std::vector<std::int64_t> result(random_lengths.size(), 3);
+    std::copy(random_lengths.begin() + static_cast<std::ptrdiff_t>(begin),
+              random_lengths.begin() + static_cast<std::ptrdiff_t>(end),
+              result.begin() + static_cast<std::ptrdiff_t>(begin));
+    return result;
+  };
   if (!runs_on_host) {
-    EXPECT_EQ(of_random, 0);
+    EXPECT_EQ(unpredicted(random_lengths), 0);
     return;
   }
-  EXPECT_NEAR(of_random, 0.9, 0.02);
-  EXPECT_EQ(unpredicted({5}), 0);
-  EXPECT_EQ(unpredicted(std::vector<std::int64_t>(20000, 3)), 0);
+  // Nine of ten lengths differ from the length before, and the same 16 lengths seldom occur twice.
+  EXPECT_NEAR(unpredicted(random_lengths), 0.9, 0.02);
+  EXPECT_EQ(unpredicted(std::vector<std::int64_t>(80000, 3)), 0);
   EXPECT_EQ(unpredicted(repeated(10, 20000)), 0);
-  EXPECT_LT(unpredicted(repeated(1000, 20000)), 0.05);
-  EXPECT_LT(unpredicted(repeated(3000, 3000)), 0.1);
-  EXPECT_GT(unpredicted(repeated(16384, 40000)), 0.8);
-  // Every fourth row of three entries is random, the others are equal.
-  std::vector<std::int64_t> quarter = lengths;
-  for (std::size_t row = 0; row < quarter.size(); ++row)
-    if (row % 4 != 0) quarter[row] = 3;
-  EXPECT_NEAR(unpredicted(quarter), 0.4, 0.1);
-  // The rows in the middle of the matrix are sampled.
-  std::vector<std::int64_t> begin = lengths;
-  std::fill(begin.begin() + 20000, begin.end(), 3);
-  EXPECT_EQ(unpredicted(begin), 0);
+  EXPECT_LT(unpredicted(repeated(1000, 20000)), 0.02);
+  EXPECT_LT(unpredicted(repeated(8000, 80000)), 0.1);
+  EXPECT_GT(unpredicted(repeated(16384, 80000)), 0.8);
+  // It is assumed that a processor learns 8192 rows.
+  EXPECT_EQ(unpredicted({5}), 0);
+  EXPECT_EQ(unpredicted(repeated(8192, 8192)), 0);
+  EXPECT_GT(unpredicted(repeated(12000, 12000)), 0.2);
+  // One of four samples lies at the beginning, and one at the end.
+  EXPECT_NEAR(unpredicted(first_random(0, 20000)), 0.225, 0.02);
+  EXPECT_NEAR(unpredicted(first_random(60000, 80000)), 0.225, 0.02);
+  EXPECT_NEAR(unpredicted(first_random(0, 40000)), 0.45, 0.02);
 }
 
 TEST(MatrixStatistics, CountsRowsBeyondTheLastCountedLengthWithIt) {

@@ -4,7 +4,7 @@
 //
 //   add_on_host            one row of any layout
 //   add_row_on_host        one row of CRS
-//   add_row_in_vectors     one row of CRS, if row lengths cannot be predicted. The order of the additions is another one
+//   add_row_in_vectors     one row of CRS with fewer branches. The order of the additions is another one
 //   multiply_rows_on_host  neighbouring rows of CRS
 #pragma once
 
@@ -40,8 +40,9 @@ KOKKOS_FORCEINLINE_FUNCTION void join_four_sums(typename Operands::sums_type& su
 
 /// The loop over the entries of one row on a host: sums += value(j) * x(column(j), :).
 ///
-/// Without padding and with one column of x there are four sums: entry j is added to sum j % 4. With one sum,
-/// each addition would wait for the one before (see docs/performance.md, "Four sums per row on hosts").
+/// Without padding and with one column of x there are four sums: entry j of the groups of four is added to sum j % 4.
+/// Then the sums are joined, and the last one to three entries are added. With one sum, each addition would wait for
+/// the one before (see docs/performance.md, "Four sums per row on hosts").
 template <bool Padded, bool Conjugate, class Operands, class Entries>
 KOKKOS_FORCEINLINE_FUNCTION void add_on_host(const Operands& operands, typename Operands::sums_type& sums,
                                              const Entries& entries) {
@@ -125,8 +126,8 @@ KOKKOS_FORCEINLINE_FUNCTION void multiply_four(typename Four<Scalar>::type& prod
                                           operands.x(columns[2], 0), operands.x(columns[3], 0)};
 }
 
-/// The entries that add_row_in_vectors() multiplies at once. It may load as many after the end of a row: all of them
-/// if the row is empty.
+/// The entries that add_row_in_vectors() multiplies in one step. Its last step may load up to so many entries after the
+/// end of the row: all of them if the row is empty.
 constexpr int vector_group = 8;
 
 /// Adds the products of one row of CRS on a host: entry j is added to sum j % 4. If a processor cannot predict the row
@@ -162,9 +163,9 @@ KOKKOS_FORCEINLINE_FUNCTION void add_row_in_vectors(const Operands& operands,
   sums[0] += (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
-/// Multiplies rows first to end - 1 one after the other. InVectors selects add_row_in_vectors(). That stops before the
-/// first row that ends after entry nnz - vector_group, because the next entries do not exist. Returns the first row
-/// that is left.
+/// Multiplies rows first to end - 1 one after the other; `first` must be less than `end`. If InVectors is true, it uses
+/// add_row_in_vectors(), and stops before the first row that ends after entry nnz - vector_group, because that function
+/// may load entries after the row, which do not exist there. Returns the first row that is left.
 template <bool InVectors, bool Conjugate, class Layout, class Operands>
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t multiply_each_row_on_host(const Layout& rows,
                                                                    const Operands& operands,
@@ -197,6 +198,7 @@ KOKKOS_FUNCTION void multiply_rows_on_host(const Layout& layout, const Operands&
   // After a store to y the compiler loads members of `layout` and `operands` again, but not those of local copies.
   const Layout rows = layout;
   const Operands of_product = operands.template with_stride<UnitStride>();
+  if (first >= end) return;
   const std::int64_t nnz = rows.begin_of(rows.row_count);
   std::int64_t row = first;
   if constexpr (has_vectors<Operands, typename Layout::scalar_type>)

@@ -14,11 +14,12 @@ namespace Filigree {
 
 /// The properties of a CRS matrix on which the time of its products depends.
 ///
-/// The figures of row lengths are exact: all rows are counted. The figures that need sorting or columns are
-/// estimates from samples, which are spread evenly over the matrix and are equal on every run. The samples
-/// are stretches of 4096 consecutive rows, and single entries. On a GPU there are at most 128 stretches for
-/// windows of 4096 rows, 20 stretches for each smaller size of windows, and 4096 entries. On a host there are
-/// 8 and 2 stretches and 256 entries.
+/// The figures of row lengths but unpredicted_rows are exact: all rows are counted. That one, and the figures
+/// that need sorting or columns, are estimates from samples, which are spread evenly over the matrix and are
+/// equal on every run. The samples are stretches of 4096 consecutive rows, and single entries. On a GPU there
+/// are at most 128 stretches for windows of 4096 rows, 20 stretches for each smaller size of windows, and 4096
+/// entries. On a host there are 8 and 2 stretches and 256 entries, and up to four stretches of 16384 rows for
+/// unpredicted_rows.
 struct MatrixStatistics {
   /// rows_reaching counts longer rows as rows of this length.
   static constexpr std::int64_t most_counted_length = Impl::StatisticsLayout::most_counted_length;
@@ -44,8 +45,8 @@ struct MatrixStatistics {
   /// and 1 << t lanes per row. The steps of a group are the entries that the busiest lane of its longest row
   /// multiplies. 0 if a row has more lanes than a group.
   std::array<std::array<std::int64_t, 6>, 4> group_steps = {};
-  /// An estimate of the fraction of the rows whose length a processor cannot predict from the rows before.
-  /// 0 on a GPU, and if no more than 8192 rows repeat: then the processor learns them.
+  /// An estimate of the fraction of the rows whose length a processor predicts wrong. 0 on a GPU, and if there
+  /// are at most 8192 rows, because a processor learns these. About 0 if lengths are equal or repeat.
   double unpredicted_rows = 0;
 
   /// sorted_padding[w][t]: stored elements per entry of SELL in slices of 32 rows, with 1 << t lanes per row
@@ -129,7 +130,7 @@ void count_diagonals(const ExecutionSpace& exec, const Crs& crs, const std::int6
 /// up to 32 (host: 8) sets of 2^20 consecutive entries. If in_full is true, it reads all entries once to
 /// count the diagonals, unless the estimate is more diagonals than a format could store. Counting
 /// takes 4 bytes per block row and block column, but at most 32 per entry. Copies 75 KB to the host,
-/// allocates 75 KB on the device, and fences exec alone.
+/// allocates 75 KB on the device and, on a host with more than 8192 rows, 512 KB, and fences exec alone.
 ///
 /// The matrix must be a valid CRS matrix (see ConvertOptions::check_input); else the behaviour is undefined.
 /// Throws std::invalid_argument if cache_bytes or block_size is out of range.

@@ -122,10 +122,11 @@ class WrappedCrsMatrix : public MatrixBase<Scalar, Ordinal, Device, MemoryTraits
   CrsKernel kernel() const { return m_kernel; }
   /// T of CrsKernel::lanes.
   int lanes_per_row() const { return m_lanes_per_row; }
-  /// Whether a host multiplies rows in vectors, so that it branches less often. convert sets it on a host if
-  /// processors could not predict the lengths of a quarter of the rows or more. The loop in vectors is for
-  /// one column of x, and for A, x and sums that are all float or all double; other products ignore it. It
-  /// changes the order of the additions, and so the last bits.
+  /// Whether a host multiplies rows in vectors: with vector registers of the processor, and with fewer branches.
+  /// convert sets it on a host if it estimates that a processor predicts the lengths of a fifth of the rows or
+  /// more wrong. It applies to modes N and C with one column of x, if A, x and the sums are all float or all
+  /// double, and if GCC or Clang compiles the product. The order of the additions differs, and so may the last
+  /// bits.
   bool in_vectors() const { return m_in_vectors; }
   /// Bytes of all Views, including shared ones.
   std::size_t storage_bytes() const {
