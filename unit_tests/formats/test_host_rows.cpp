@@ -189,10 +189,11 @@ void expect_reads_inside() {
       const Crs crs("A", rows, 5, static_cast<SizeType>(entries.size()), guarded_values.view(),
                     guarded_row_map.view(), guarded_entries.view());
       const auto balanced = Filigree::convert<Filigree::WrappedCrsMatrix>(crs);
-      for (const bool in_vectors : {false, true})
-        for (const Wrapped& A :
-             {Wrapped(crs, 1, in_vectors),
-              Wrapped(crs, balanced.first_rows, balanced.empty_rows, balanced.chunks, in_vectors)}) {
+      for (const bool in_vectors : {false, true}) {
+        const std::vector<Wrapped> matrices = {
+            Wrapped(crs, 1, in_vectors),
+            Wrapped(crs, balanced.first_rows, balanced.empty_rows, balanced.chunks, in_vectors)};
+        for (const Wrapped& A : matrices) {
           ASSERT_EQ(A.in_vectors(), in_vectors);
           const Kokkos::View<Scalar*, HostDevice> y("y", expected.size());
           Filigree::spmv("N", Scalar(1), A, guarded_x.view(), Scalar(0), y);
@@ -202,6 +203,7 @@ void expect_reads_inside() {
                 << ", in vectors: " << in_vectors << ", row " << row << ", last rows of " << length
                 << " entries and " << empty << " empty rows";
         }
+      }
     }
 }
 
