@@ -50,7 +50,7 @@ struct ByteModel::Kernels {
   static constexpr Kernel sell_sorted = {58, 5.5, 140, 55e9, {0.8, 1.4}, 0.8};
   static constexpr Kernel sell_lanes = {80, 8.4, 150, 50e9, {1.5, 1.5}, 0.88};
   /// HEC with excess entries: one launch multiplies both parts.
-  static constexpr Kernel hec = {99, 3.9, 168, 38e9, {0.8, 0.9}, 0.67};
+  static constexpr Kernel hec = {99, 3.9, 168, 38e9, {0.8, 1}, 0.67};
   static constexpr Kernel jds = {30, 4, 240, 48e9, {1.2, 1.7}, 0.82};
   /// SELL with one row length per slice (JDS-ELL), whose kernel also reads the offsets of the slices.
   static constexpr Kernel jds_ell = {71, 5.3, 230, 48e9, {1.2, 1.6}, 0.77};
