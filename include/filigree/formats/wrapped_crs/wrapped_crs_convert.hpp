@@ -66,8 +66,8 @@ struct ListRowsToScale {
 };
 
 /// convert<WrappedCrsMatrix> of a checked CRS matrix, whose Views it shares, except const ones. For
-/// CrsKernel::balanced it finds the chunks and fences exec. On a host it always looks at row lengths and fences
-/// exec (see unpredicted_rows()).
+/// CrsKernel::balanced it finds the chunks and fences exec. On a host with more than 8192 rows it also looks at row
+/// lengths and fences exec (see unpredicted_rows()).
 template <class ExecutionSpace, class Crs, class S, class O, class D, class M, class Z>
 void convert_from_crs(const ExecutionSpace& exec, const Crs& crs, const WrappedCrsOptions& options,
                       WrappedCrsMatrix<S, O, D, M, Z>& result) {
