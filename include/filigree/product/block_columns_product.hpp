@@ -106,8 +106,8 @@ struct BlockColumnsProduct {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename launch::member_type& team) const {
-    // Kokkos' loops over the threads and vector lanes of a team would make these kernels slower, and 64-bit rows some of
-    // them (see docs/performance.md, "Several columns of x without loops over lanes").
+    // Kokkos' loops over the threads and vector lanes of a team would make these kernels slower (see
+    // docs/performance.md, "Several columns of x without loops over lanes").
     const int rank = team.team_rank();
     const int log2_groups = log2_team_size - log2_lanes();
     const int group = column_lanes_are_neighbours ? rank >> log2_lanes() : rank & ((1 << log2_groups) - 1);
