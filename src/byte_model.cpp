@@ -56,7 +56,7 @@ struct ByteModel::Kernels {
   static constexpr Kernel jds_ell = {71, 5.3, 230, 48e9, {1.2, 1.6}, 0.77};
   /// The loads of all diagonals are independent, so that a step takes few instructions.
   static constexpr Kernel diagonals = {32, 0.6, 96, 48e9, {0.75, 0.8}, 0.56};
-  static constexpr Kernel blocks = {36, 6.5, 300, 25e9, {0.75, 0.75}, 0.54};
+  static constexpr Kernel blocks = {36, 6.5, 300, 25e9, {0.85, 0.85}, 0.54};
   /// Blocks of less than four rows.
   static constexpr Kernel small_blocks = {36, 6.5, 300, 25e9, {1.2, 1.2}, 0.54};
   /// The product of Kokkos Kernels 4.2 and newer. `step` is per cache line that the lanes of a warp touch,
