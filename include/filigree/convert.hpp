@@ -201,9 +201,9 @@ constexpr bool check_types_of_convert() {
 /// result that shares unmanaged Views must not be used after their memory is freed. With another Scalar they
 /// share only the pattern.
 ///
-/// Fences exec to check crs and to read sizes or row lengths, and no other instance. (Kokkos may wait for the device when it
-/// allocates or frees memory.) The last kernel may still run on return, unless A is not a CRS matrix or
-/// Scalar is another type.
+/// Fences exec to check crs and to read sizes or row lengths, and no other instance. (Kokkos may wait for the
+/// device when it allocates or frees memory.) The last kernel may still run on return, unless A is not a CRS
+/// matrix or Scalar is another type.
 ///
 /// Memory while it runs, besides crs and the result:
 ///   all          sizeof(Scalar) bytes per entry, if Scalar is another type. max_storage_ratio then counts the

@@ -255,7 +255,7 @@ TEST(ByteModel, HasTwoFactorsPerKernelForHosts) {
 }
 
 /// The loops that branch at the end of a row take time for each row whose length a processor does not predict. CRS with
-/// lanes per row and balanced CRS are then multiplied in vectors, which take time for each row.
+/// lanes per row and balanced CRS are then multiplied in vectors, which takes time for each row.
 TEST(ByteModel, ChargesUnpredictedRowsOnAHost) {
   HostMatrix<double> host(1000, 1000);
   for (std::size_t row = 0; row < 1000; ++row)

@@ -66,7 +66,7 @@ TEST(MatrixStatistics, EstimatesHowManyRowsAreUnpredicted) {
       result.push_back(random_lengths[row % period]);
     return result;
   };
-  const auto first_random = [&](std::size_t begin, std::size_t end) {
+  const auto random_between = [&](std::size_t begin, std::size_t end) {
     std::vector<std::int64_t> result(random_lengths.size(), 3);
     std::copy(random_lengths.begin() + static_cast<std::ptrdiff_t>(begin),
               random_lengths.begin() + static_cast<std::ptrdiff_t>(end),
@@ -89,9 +89,9 @@ TEST(MatrixStatistics, EstimatesHowManyRowsAreUnpredicted) {
   EXPECT_EQ(unpredicted(repeated(8192, 8192)), 0);
   EXPECT_GT(unpredicted(repeated(12000, 12000)), 0.2);
   // One of four samples lies at the beginning, and one at the end.
-  EXPECT_NEAR(unpredicted(first_random(0, 20000)), 0.225, 0.02);
-  EXPECT_NEAR(unpredicted(first_random(60000, 80000)), 0.225, 0.02);
-  EXPECT_NEAR(unpredicted(first_random(0, 40000)), 0.45, 0.02);
+  EXPECT_NEAR(unpredicted(random_between(0, 20000)), 0.225, 0.02);
+  EXPECT_NEAR(unpredicted(random_between(60000, 80000)), 0.225, 0.02);
+  EXPECT_NEAR(unpredicted(random_between(0, 40000)), 0.45, 0.02);
 }
 
 TEST(MatrixStatistics, CountsRowsBeyondTheLastCountedLengthWithIt) {

@@ -23,7 +23,7 @@ namespace Filigree::Impl {
 /// assumed that a processor learns all their rows. Where irregular rows are rare the estimate is too high, because an
 /// irregular length stays in the table until the next time.
 ///
-/// The estimate is the same on each run. Takes 512 KiB, reads at most 65540 elements of the row map, and fences exec.
+/// The estimate is the same on each run. Takes 512 KB, reads at most 65540 elements of the row map, and fences exec.
 template <class ExecutionSpace, class Views>
 double unpredicted_rows(const ExecutionSpace& exec, const Views& crs, const std::int64_t row_count) {
   constexpr std::int64_t learned_rows = 8192;
