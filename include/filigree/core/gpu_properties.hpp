@@ -18,8 +18,6 @@ struct GpuProperties {
   int lanes_per_multiprocessor;  ///< the most that are resident at once
   int teams_per_multiprocessor;  ///< the most that are resident at once
   double last_cache_bytes;       ///< size of the L2 cache
-  /// Bytes per second that the memory can transfer, by its clock and bus width; 0 if the driver does not say.
-  double peak_bandwidth;
 };
 
 /// The properties of the device of an execution space instance. Empty if it is not a CUDA device.
@@ -29,26 +27,41 @@ std::optional<GpuProperties> gpu_properties([[maybe_unused]] const ExecutionSpac
 #if defined(KOKKOS_ENABLE_CUDA)
   if constexpr (std::is_same<ExecutionSpace, Kokkos::Cuda>::value) {
     const auto& properties = exec.cuda_device_prop();
-    // From CUDA 13 on, cudaDeviceProp has no clocks.
-    const auto attribute = [&](cudaDeviceAttr which) {
-      int value = 0;
-      if (cudaDeviceGetAttribute(&value, which, exec.cuda_device()) == cudaSuccess) return value;
-      static_cast<void>(cudaGetLastError());  // a later check of Kokkos must not find this error
-      return 0;
-    };
-    // Two transfers per clock. The clock is in kHz and the width in bits.
-    const double peak = 2 * 1e3 / 8 * attribute(cudaDevAttrMemoryClockRate) *
-                        static_cast<double>(attribute(cudaDevAttrGlobalMemoryBusWidth));
-    result = GpuProperties{properties.multiProcessorCount,
-                           properties.warpSize,
-                           properties.maxThreadsPerBlock,
-                           properties.maxThreadsPerMultiProcessor,
-                           properties.maxBlocksPerMultiProcessor,
-                           static_cast<double>(properties.l2CacheSize),
-                           peak};
+    result =
+        GpuProperties{properties.multiProcessorCount,        properties.warpSize,
+                      properties.maxThreadsPerBlock,         properties.maxThreadsPerMultiProcessor,
+                      properties.maxBlocksPerMultiProcessor, static_cast<double>(properties.l2CacheSize)};
   }
 #endif
   return result;
+}
+
+/// Bytes per second that the memory of a CUDA device can transfer, by its clock and bus width; 0 if the driver does not
+/// say, and for other devices. The driver is asked once for the first device, because it takes longer to find the clock
+/// than a product takes (see docs/performance.md, "Bandwidth for the byte model").
+template <class ExecutionSpace>
+double peak_bandwidth([[maybe_unused]] const ExecutionSpace& exec) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  if constexpr (std::is_same<ExecutionSpace, Kokkos::Cuda>::value) {
+    const auto query = [](int device) {
+      // From CUDA 13 on, cudaDeviceProp has no clocks.
+      const auto attribute = [&](cudaDeviceAttr which) {
+        int value = 0;
+        if (cudaDeviceGetAttribute(&value, which, device) == cudaSuccess) return value;
+        static_cast<void>(cudaGetLastError());  // a later check of Kokkos must not find this error
+        return 0;
+      };
+      // Two transfers per clock. The clock is in kHz and the width in bits.
+      return 2 * 1e3 / 8 * attribute(cudaDevAttrMemoryClockRate) *
+             static_cast<double>(attribute(cudaDevAttrGlobalMemoryBusWidth));
+    };
+    const int device = exec.cuda_device();
+    static const int first_device = device;
+    static const double of_first_device = query(first_device);
+    return device == first_device ? of_first_device : query(device);
+  }
+#endif
+  return 0;
 }
 
 /// The bytes of shared memory of a multiprocessor, which its teams divide among them. 0 if the device is not a CUDA

@@ -184,15 +184,14 @@ double measure_read_bandwidth(const ExecutionSpace& exec) {
 ///                measure_read_bandwidth() gives the actual bandwidth
 ///   other GPU    has_model is false, because the byte model is not fitted to it
 ///
-/// Cost: on a GPU a few queries of the driver, on a host next to nothing.
+/// Cost: on a GPU a few queries of the driver, of which the slow one is made once per process; on a host next to
+/// nothing.
 template <class ExecutionSpace>
 DeviceSpeed device_speed(const ExecutionSpace& exec) {
   DeviceSpeed result;
   if constexpr (Impl::runs_on_gpu_v<ExecutionSpace>) {
-    if (const auto gpu = Impl::gpu_properties(exec)) {
-      result.gpu = gpu_shape(exec);
-      result.read_bandwidth = Impl::read_fraction_of_peak * gpu->peak_bandwidth;
-    }
+    if (Impl::gpu_properties(exec)) result.gpu = gpu_shape(exec);
+    result.read_bandwidth = Impl::read_fraction_of_peak * Impl::peak_bandwidth(exec);
     result.has_model = result.read_bandwidth > 0;
   } else {
     result.read_bandwidth = Impl::host_read_bandwidth;
